@@ -32,7 +32,9 @@ def write_readme() -> str:
 def _list_commands() -> Iterator[tuple[str, str]]:
     for name, (line, _) in _app.COMMANDS.items():
         command = _app.load_command(name)
-        values = [re.sub(r"[^A-Z]", "", one.metavar) for one in command.params if one.param_type_name == "argument"]
+        values = [
+            re.sub(r"[^A-Z]", "", param.metavar) for param in command.params if param.param_type_name == "argument"
+        ]
         yield " ".join((name, *("ID..." if value == "ID" else value for value in values))), line
 
 
@@ -54,7 +56,7 @@ def write_settings_guide() -> str:
     after: dict[str, list[str]] = {}
     for place, setting in enumerate(SETTINGS):
         if setting.name not in listed:
-            known = next(one.name for one in reversed(SETTINGS[:place]) if one.name in listed)
+            known = next(setting.name for setting in reversed(SETTINGS[:place]) if setting.name in listed)
             after.setdefault(known, []).append(setting.name)
 
     def replace(match: re.Match[str]) -> str:
@@ -67,9 +69,9 @@ def write_settings_guide() -> str:
 def _list_project_settings(text: str) -> str:
     """Return the guide with the settings that a project file can set."""
     allowed = [
-        f"`{one.name}`" + (" ({} to {})".format(*one.project_range) if one.project_range else "")
-        for one in SETTINGS
-        if one.in_project_file
+        f"`{setting.name}`" + (" ({} to {})".format(*setting.project_range) if setting.project_range else "")
+        for setting in SETTINGS
+        if setting.in_project_file
     ]
 
     def replace(match: re.Match[str]) -> str:

@@ -62,7 +62,7 @@ def _write_parameters(title: str, command: Any, *, everywhere: bool) -> Iterator
     """Yield the arguments and options; only the page of the program has the options of every command."""
     context = typer.Context(command, info_name=title)
     heading = ".SS Options" if " " in title.removeprefix(PROGRAM).strip() else ".SH OPTIONS"
-    shown = [one for one in command.params if everywhere or one.rich_help_panel != _app.EVERYWHERE]
+    shown = [param for param in command.params if everywhere or param.rich_help_panel != _app.EVERYWHERE]
     records = [record for record in (one.get_help_record(context) for one in shown) if record]
     if records:
         yield heading

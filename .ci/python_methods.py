@@ -60,7 +60,10 @@ def _write_imports() -> Iterator[str]:
     returned = [operation.result for operation in operations]
     homes = {Operation.__module__: {Operation.__name__}}
     fields = (field for operation in operations for field in operation.request.model_fields.values())
-    for model in (*returned, *filter(_is_model, chain.from_iterable(_walk_types(one.annotation) for one in fields))):
+    for model in (
+        *returned,
+        *filter(_is_model, chain.from_iterable(_walk_types(field.annotation) for field in fields)),
+    ):
         homes.setdefault(model.__module__, set()).add(model.__name__)
     yield from (f"    from {module} import {', '.join(sorted(homes[module]))}" for module in sorted(homes))
 
@@ -113,9 +116,9 @@ def _format_default(field: FieldInfo) -> str:
 def _format_annotation(name: str, field: FieldInfo, request: type[BaseModel]) -> str:
     """Return the types that a caller may pass: also numbers for ids, mappings for models, sequences for lists."""
     names = [
-        one.info.fields
-        for one in request.__pydantic_decorators__.field_validators.values()
-        if one.info.mode == "before"
+        validator.info.fields
+        for validator in request.__pydantic_decorators__.field_validators.values()
+        if validator.info.mode == "before"
     ]
     is_read_first = any(isinstance(one, BeforeValidator) for one in field.metadata) or any(name in one for one in names)
     more = ["int"] if name == "ids" or name.endswith(("pmid", "pmids")) else ["str"] if is_read_first else []

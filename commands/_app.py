@@ -264,7 +264,7 @@ def _suggest(word: str, ctx: Any) -> str:
         known = list(getattr(command, "commands", ()))
     field = name_options(command).get(word.strip("-").replace("-", "_"))
     if field and not field.startswith("-"):
-        words = [name_options(command)[one.name] for one in command.params if one.param_type_name == "argument"]
+        words = [name_options(command)[param.name] for param in command.params if param.param_type_name == "argument"]
         return f" {field} is given without a name: {ctx.command_path} {' '.join(words)}"
     near = (
         ([field] if field else [])

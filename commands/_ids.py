@@ -180,8 +180,8 @@ def run_each(
         return
 
     def report_remarks(outcomes: PerInput[Res]) -> None:
-        results = [one.result for one in outcomes.answers.values()]
-        cut = [number for one in results if one is not None and (number := left_out(one)) > 0]
+        results = [answer.result for answer in outcomes.answers.values()]
+        cut = [number for result in results if result is not None and (number := left_out(result)) > 0]
         if cut and not plan(ctx).format.has_total:
             report_omitted(ctx, f"{sum(cut):,} more around {format_count(len(cut), 'id')}: raise {more}")
 

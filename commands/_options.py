@@ -176,7 +176,7 @@ def request_options(
         parameters: fields; a name alone is a parameter of the command itself. Those without a name here come last.
     """
     model = source.request if isinstance(source, Operation) else source
-    declared = [one for one in parameters if isinstance(one, Parameter)]
+    declared = [parameter for parameter in parameters if isinstance(parameter, Parameter)]
 
     def declare(function: Callable[..., None]) -> Any:
         own = dict(inspect.signature(function).parameters)
@@ -192,7 +192,10 @@ def request_options(
                     annotation=Annotated[list[Path] | None, option],
                 )
         arranged = [own.pop("ctx")]
-        arranged += [own.pop(one) if isinstance(one, str) else one.build_parameter(model) for one in parameters]
+        arranged += [
+            own.pop(parameter) if isinstance(parameter, str) else parameter.build_parameter(model)
+            for parameter in parameters
+        ]
 
         @wraps(function)
         def command(**arguments: Any) -> None:

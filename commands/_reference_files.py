@@ -30,12 +30,12 @@ def select_files(typed: Sequence[str] | None, files: Sequence[Path] | None) -> l
     """
     words = [Path(word) for word in typed or () if word != STDIN]
     named = [
-        one
-        for one in words
-        if one.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES)
-        and (one.is_file() or read_identifier(str(one)) is None)
+        word
+        for word in words
+        if word.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES)
+        and (word.is_file() or read_identifier(str(word)) is None)
     ]
-    found = [*named, *(one for one in files or () if one.suffix.lower() in FILE_SUFFIXES)]
+    found = [*named, *(file for file in files or () if file.suffix.lower() in FILE_SUFFIXES)]
     if found and len(found) != len(typed or ()) + len(files or ()):
         raise usage_error(
             f"Ids and files of references cannot be mixed: {found[0]}.",
@@ -57,8 +57,8 @@ def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
     from .merge import read_records
 
     entries, warnings = read_all([FileToMerge.model_validate(read_records(ctx, file, None)) for file in files])
-    for one in warnings:
-        warn(ctx, str(one.message))
+    for warning in warnings:
+        warn(ctx, str(warning.message))
     return entries
 
 

@@ -365,12 +365,12 @@ def _report(result: CheckResult) -> Iterator[str]:
     if result.accepted:
         yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
     if result.files:
-        rows = (f"| {escape(one.file)} | {one.total} | {one.counts['verified']} |\n" for one in result.files)
+        rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
         yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
     if result.in_text:
         yield "## In the text\n\n" + "".join(f"- {escape(one)}\n" for one in list_in_text_lines(result))
     if result.warnings:
-        yield "## Warnings\n\n" + "".join(f"- {escape(one.message)}\n" for one in result.warnings)
+        yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
     yield "## Each reference\n"
     for reference in sort_by_severity(result.references):
         yield _page(convert_to_data(reference))
@@ -410,13 +410,13 @@ def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_r
     for again in result.left_out:
         note(ctx, f"{_name_place(again)}: left out: {again.same_as} cites the same work. Cite it in the text.")
     written = {result.fixed: result.corrected} if result.fixed else {}
-    written |= {one.fixed: one.corrected for one in result.files if one.fixed}
+    written |= {file.fixed: file.corrected for file in result.files if file.fixed}
     for path, corrected in written.items():
         note(ctx, f"{format_count(corrected, 'reference')} corrected in {path}.")
     if not written and dry_run and result.corrected:
         note(ctx, f"{format_count(result.corrected, 'reference')} would be corrected; no file was written.")
     elif not written:
-        findings = sum(len(one.findings) for one in result.references)
+        findings = sum(len(reference.findings) for reference in result.references)
         problem = f"{format_count(findings, 'finding')} cannot be corrected" if findings else "Nothing to correct"
         note(ctx, f"{problem}; no file was written.")
     if result.uncorrected:

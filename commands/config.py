@@ -215,13 +215,13 @@ def _render_table(records: list[dict[str, Any]], path: Path | None) -> "Renderab
     from ._views.tables import ListingTable, build_fixed_column
 
     table = ListingTable(build_fixed_column("Setting"), "Value", "From")
-    for one in records:
-        is_default = one["origin"] == DEFAULT_ORIGIN
-        style = "dim" if one["value"] is None else "yellow" if one["value"] == MASK else ""
-        value = Text("not set" if one["value"] is None else _show_value(one["value"]), style=style)
+    for record in records:
+        is_default = record["origin"] == DEFAULT_ORIGIN
+        style = "dim" if record["value"] is None else "yellow" if record["value"] == MASK else ""
+        value = Text("not set" if record["value"] is None else _show_value(record["value"]), style=style)
         name, origin = (
-            Text(one["name"], style="" if is_default else "bold"),
-            Text(one["origin"], style="dim" * is_default),
+            Text(record["name"], style="" if is_default else "bold"),
+            Text(record["origin"], style="dim" * is_default),
         )
         table.add_row(name, value, origin)
     where = f"User config: {path}" if path else "No home folder was found, so user config is not available."

@@ -78,7 +78,7 @@ def _read_format(to: str) -> Format:
     name = to.strip().lower()
     selected = BY_NAME.get(HABITS.get(name, name))
     if selected is None or selected not in FILES:
-        known = ", ".join(one.name for one in FILES)
+        known = ", ".join(file.name for file in FILES)
         raise usage_error(f"--to {to}: there is no such format.", f"to={to}", f"Choose from {known}.")
     return selected
 

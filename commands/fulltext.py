@@ -105,7 +105,9 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
         table=_render_fulltext_table,
         records=_yield_records,
         columns=COLUMNS,
-        ids=lambda item: (str(one.get("pmid") or one.get("pmcid") or one.get("doi")) for one in _yield_articles(item)),
+        ids=lambda item: (
+            str(article.get("pmid") or article.get("pmcid") or article.get("doi")) for article in _yield_articles(item)
+        ),
         writers={"table": read, "md": read} if is_read else {"md": _write_pages},
     )
 

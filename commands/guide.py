@@ -30,7 +30,9 @@ def command(
         typer.Argument(
             metavar="TOPIC",
             help="Name of a guide, or a subject such as retractions. Without it the guides are listed.",
-            autocompletion=lambda incomplete: [one.topic for one in list_guides() if one.topic.startswith(incomplete)],
+            autocompletion=lambda incomplete: [
+                guide.topic for guide in list_guides() if guide.topic.startswith(incomplete)
+            ],
         ),
     ] = None,
     search: Annotated[

@@ -168,7 +168,7 @@ def list_command(ctx: typer.Context) -> None:
                 copy.close()
         except StoreError as exc:
             get_state(ctx).warn(exc.message)
-    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[convert_to_data(one) for one in copies])
+    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[convert_to_data(copy) for copy in copies])
 
 
 @app.command("show")

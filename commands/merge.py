@@ -206,7 +206,7 @@ def _report(result: MergeResult) -> Iterator[str]:
         for pair in result.undecided:
             yield f"- {escape(pair.why)}\n"
             yield from (
-                f"  - {escape(one)}: {escape(text)}\n" for one, text in zip(pair.members, pair.texts, strict=True)
+                f"  - {escape(member)}: {escape(text)}\n" for member, text in zip(pair.members, pair.texts, strict=True)
             )
     for kind, heading in (("family", "Families"), ("duplicate", "Duplicates")):
         groups = [group for group in result.groups if group.kind == kind]

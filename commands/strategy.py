@@ -75,8 +75,8 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
     """Return the text of a strategy and the texts of its word lists."""
     options: dict[str, Any] = {"strategy": read_file(read_content(file), str(file))}
     if words:
-        options["words"] = [read_file(read_content(one), str(one)) for one in words]
-        options["words_name"] = ", ".join(one.name for one in words)
+        options["words"] = [read_file(read_content(word), str(word)) for word in words]
+        options["words_name"] = ", ".join(word.name for word in words)
     return options
 
 
@@ -190,7 +190,7 @@ def lint(
         note(ctx, f"The corrected copy is {target}.")
     elif target is not None:
         note(ctx, "There is nothing to correct mechanically, so no copy was written.")
-    if any(one.code in failures or one.severity in failures for one in found.findings):
+    if any(finding.code in failures or finding.severity in failures for finding in found.findings):
         raise typer.Exit(int(Exit.PARTIAL))
 
 
@@ -246,7 +246,7 @@ def recall(
         page=render_known_record,
         between="",
         title="Recall",
-        ids=lambda result: [one.pmid for one in result.records if one.status == "missed" and one.pmid],
+        ids=lambda result: [record.pmid for record in result.records if record.status == "missed" and record.pmid],
     )
     run(ctx, MEASURE_RECALL, build_request(ctx, MEASURE_RECALL, options), view, label="Searching")
 
@@ -261,4 +261,7 @@ def read_known(path: Path) -> list[str]:
     if kind == "ids":
         return list(read_identifiers(io.BytesIO(content), str(path)))
     references = read_reference_file(text, str(path), kind).references
-    return [one.pmid or one.pmcid or one.doi or one.title or one.key for one in references]
+    return [
+        reference.pmid or reference.pmcid or reference.doi or reference.title or reference.key
+        for reference in references
+    ]

@@ -123,7 +123,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, described)
     in_text = [Text(one, style="bold yellow") for one in list_in_text_lines(result)]
-    counts = [_summarize(one.counts, one.total, one.accepted, f"{one.file}:") for one in result.files]
+    counts = [_summarize(file.counts, file.total, file.accepted, f"{file.file}:") for file in result.files]
     counts.append(_summarize(result.counts, result.total, result.accepted, "Together:" if counts else ""))
     return Group(table, Text(""), *counts, *in_text)
 
@@ -222,7 +222,7 @@ def audit_table(result: "AuditResult", console: Console) -> RenderableType:
             Text(_name_status(work.status), style=style),
             Text(work.pmid, style="cyan"),
             Text(to_line(work.title or "")),
-            Text("\n").join(Text(to_line(one.message)) for one in work.findings if one.code != work.status),
+            Text("\n").join(Text(to_line(finding.message)) for finding in work.findings if finding.code != work.status),
         )
     text = Text(f"{result.clear:,} of {result.total:,} without findings", style="bold")
     for status, count in result.counts.items():

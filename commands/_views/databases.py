@@ -182,7 +182,10 @@ def render_mesh(result: "MeshResult", console: Console) -> RenderableType:
             parts.append(_indent(f"Subheadings: {'; '.join(map(to_line, record.subheadings))}", style="dim"))
         for side, neighbors in (("Broader", record.parents), ("Narrower", record.children)):
             if neighbors:
-                named = "; ".join(f"{to_line(one.name)} ({', '.join(one.tree_numbers) or one.ui})" for one in neighbors)
+                named = "; ".join(
+                    f"{to_line(neighbor.name)} ({', '.join(neighbor.tree_numbers) or neighbor.ui})"
+                    for neighbor in neighbors
+                )
                 parts.append(_indent(f"{side}: {named}"))
         parts.append(Text(""))
     if not result.results:

@@ -160,7 +160,9 @@ def _format_source(article: PmcArticle) -> str:
 
 
 def _format_names(article: PmcArticle, limit: int | None = None) -> str:
-    names = [one.collective_name or f"{one.given_names or ''} {one.last_name or ''}" for one in article.authors]
+    names = [
+        author.collective_name or f"{author.given_names or ''} {author.last_name or ''}" for author in article.authors
+    ]
     return format_people([{"collective_name": to_line(name)} for name in names], limit)
 
 
@@ -318,11 +320,13 @@ def _render_references(references: Sequence[ListedReference]) -> str:
     """Return the reference list with the article's own labels, or as a numbered list if the labels are 1, 2, 3…"""
     labels = [to_line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]
-    if all(one.isascii() and one == str(place) for place, one in enumerate(numbers, 1)):
-        return "\n".join(f"{place}. {_escape_inner(one.citation)}" for place, one in enumerate(references, 1))
+    if all(number.isascii() and number == str(place) for place, number in enumerate(numbers, 1)):
+        return "\n".join(
+            f"{place}. {_escape_inner(reference.citation)}" for place, reference in enumerate(references, 1)
+        )
     return "\n".join(
-        f"- {f'**{_escape_inner(label)}** ' if label else ''}{_escape_inner(one.citation)}"
-        for label, one in zip(labels, references, strict=True)
+        f"- {f'**{_escape_inner(label)}** ' if label else ''}{_escape_inner(reference.citation)}"
+        for label, reference in zip(labels, references, strict=True)
     )
 
 
@@ -332,7 +336,7 @@ def yield_blocks(text: str) -> Iterator[str]:
         lines = block.split("\n")
         while lines:
             is_row = "\t" in lines[0]
-            count = next((place for place, one in enumerate(lines) if ("\t" in one) is not is_row), len(lines))
+            count = next((place for place, line in enumerate(lines) if ("\t" in line) is not is_row), len(lines))
             some, lines = lines[:count], lines[count:]
             if not is_row and len(some) > 1 and _FLOAT_LABEL.fullmatch(some[0]):
                 yield f"**{_escape_inner(some[0])}**"
@@ -346,16 +350,16 @@ def _escape_inner(text: object) -> str:
 
 
 def _render_rows(lines: Sequence[str]) -> str:
-    cells = [[_escape_inner(cell) for cell in one.split("\t")] for one in lines]
+    cells = [[_escape_inner(cell) for cell in line.split("\t")] for line in lines]
     width = max(len(row) for row in cells)
     rows = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
     return "\n".join([rows[0], "|" + " --- |" * width, *rows[1:]])
 
 
 def _render_lines(lines: Sequence[str]) -> Iterator[str]:
-    for place, one in enumerate(lines):
-        found = _LIST_ITEM.fullmatch(one)
+    for place, line in enumerate(lines):
+        found = _LIST_ITEM.fullmatch(line)
         if found and found[2]:
             yield f"{found[1]}{found[2]} {escape(found[3])}"
         else:
-            yield escape(one) + ("  " if place + 1 < len(lines) else "")
+            yield escape(line) + ("  " if place + 1 < len(lines) else "")

@@ -146,13 +146,17 @@ def render_symbols(result: SymbolsResult, console: Console) -> RenderableType:
     table = ListingTable(
         build_fixed_column("Input"), build_fixed_column("Id"), build_fixed_column("Symbol"), "Organism", "Name"
     )
-    for one in result.symbols:
-        if one.id is not None:
-            found = (_render_id(one.id, console), Text(to_line(one.symbol), style="bold"), Text(to_line(one.organism)))
-            table.add_row(Text(to_line(one.input)), *found, Text(to_line(one.name)))
+    for symbol in result.symbols:
+        if symbol.id is not None:
+            found = (
+                _render_id(symbol.id, console),
+                Text(to_line(symbol.symbol), style="bold"),
+                Text(to_line(symbol.organism)),
+            )
+            table.add_row(Text(to_line(symbol.input)), *found, Text(to_line(symbol.name)))
         else:
-            candidates = Text("\n").join(_render_id(candidate, console) for candidate in one.candidates)
-            table.add_row(Text(to_line(one.input)), candidates, "", "", format_failure(one))
+            candidates = Text("\n").join(_render_id(candidate, console) for candidate in symbol.candidates)
+            table.add_row(Text(to_line(symbol.input)), candidates, "", "", format_failure(symbol))
     return table
 
 

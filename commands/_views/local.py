@@ -25,14 +25,14 @@ def list_page(copies: list[CopyInfo]) -> RenderableType:
         build_number_column("Size"),
         build_wrapped_column(""),
     )
-    for one in copies:
+    for copy in copies:
         listing.add_cells(
-            to_line(one.name),
-            f"{one.records:,}",
-            one.date or "",
-            one.last_file or "",
-            size(one.size_bytes),
-            "" if one.complete else Text("interrupted", style="yellow"),
+            to_line(copy.name),
+            f"{copy.records:,}",
+            copy.date or "",
+            copy.last_file or "",
+            size(copy.size_bytes),
+            "" if copy.complete else Text("interrupted", style="yellow"),
         )
     return listing
 
@@ -89,5 +89,5 @@ def render_verification(result: Verification) -> RenderableType:
     if result.ok:
         return Text.assemble(("No problems", "bold green"), f" ({checked}). Hash: {result.hash}")
     parts = [Text.assemble((format_count(result.problem_count, "problem"), "bold red"), f" ({checked})")]
-    parts += [Text(f"{one.code}: {to_line(one.message)}") for one in result.problems]
+    parts += [Text(f"{problem.code}: {to_line(problem.message)}") for problem in result.problems]
     return Group(*parts)

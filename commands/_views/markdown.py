@@ -118,7 +118,7 @@ def render_status(status: str, detail: str, findings: Iterable[str], *, grave: b
     """Return a checked text after its status, and a list of its findings. A grave status is a block quote."""
     words = STATUS_WORDS.get(status, status)
     head = f"> **{words.upper()}** {detail}\n" if grave else f"**{words}** {detail}\n"
-    return head + "".join(f"\n- {one}" for one in findings) + "\n"
+    return head + "".join(f"\n- {finding}" for finding in findings) + "\n"
 
 
 def _render_abstract(record: Record) -> list[str]:

@@ -20,17 +20,22 @@ def merge_page(result: "MergeResult", console: Console) -> RenderableType:
     counts = result.counts
     parts: list[RenderableType] = [
         Text(f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates", style="bold"),
-        _build_figures("File", [(one.file, one.raw, one.unique, one.only_here) for one in result.sources]),
+        _build_figures(
+            "File", [(source.file, source.raw, source.unique, source.only_here) for source in result.sources]
+        ),
     ]
-    if len(result.databases) > 1 or [one.source for one in result.sources] != [one.source for one in result.databases]:
-        rows = [(one.source, one.raw, one.unique, one.only_here) for one in result.databases]
+    if len(result.databases) > 1 or [source.source for source in result.sources] != [
+        database.source for database in result.databases
+    ]:
+        rows = [(database.source, database.raw, database.unique, database.only_here) for database in result.databases]
         parts += [Text(""), _build_figures("Database", rows)]
     if result.undecided:
         parts += [Text(""), Text(f"{counts.undecided:,} undecided", style="bold yellow")]
         for pair in result.undecided[:SHOWN]:
             parts.append(Text(to_line(pair.why), style="yellow"))
             parts += [
-                Text(f"  {to_line(one)}  {to_line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)
+                Text(f"  {to_line(member)}  {to_line(text)}")
+                for member, text in zip(pair.members, pair.texts, strict=True)
             ]
     families = [group for group in result.groups if group.kind == "family"]
     if families:

@@ -37,10 +37,10 @@ def render_init(result: "InitResult") -> RenderableType:
 def search_page(result: "SearchReviewResult") -> RenderableType:
     """Return the lines of the strategy with their counts, and the number of records."""
     listing = ListingTable(build_fixed_column("Line"), build_wrapped_column("Search"), build_number_column("Records"))
-    for one in result.search.lines:
-        if one.pubmed is not None:
-            count = "" if one.count is None else f"{one.count:,}"
-            listing.add_cells("" if one.number is None else str(one.number), to_line(one.pubmed), count)
+    for line in result.search.lines:
+        if line.pubmed is not None:
+            count = "" if line.count is None else f"{line.count:,}"
+            listing.add_cells("" if line.number is None else str(line.number), to_line(line.pubmed), count)
     certificate = result.search.certificate
     rows: list[tuple[str, object]] = [
         ("Records", f"{result.records:,} of {certificate.count:,}"),
@@ -61,8 +61,8 @@ def import_page(result: "ImportResult") -> RenderableType:
         build_number_column("Added"),
         build_number_column("Known"),
     )
-    for one in result.files:
-        listing.add_cells(to_line(one.name), f"{one.records or 0:,}", f"{one.added or 0:,}", f"{one.known or 0:,}")
+    for file in result.files:
+        listing.add_cells(to_line(file.name), f"{file.records or 0:,}", f"{file.added or 0:,}", f"{file.known or 0:,}")
     total = f"{format_count(result.added, 'record')} added to {to_line(result.source)}, {result.known:,} known before"
     return Group(listing, Text(total, style="bold"))
 
@@ -77,13 +77,13 @@ def dedupe_page(result: "DedupeResult") -> RenderableType:
         build_number_column("Works"),
         build_number_column("Only here"),
     )
-    for one in result.sources:
-        listing.add_cells(to_line(one.source), f"{one.raw:,}", f"{one.unique:,}", f"{one.only_here:,}")
+    for source in result.sources:
+        listing.add_cells(to_line(source.source), f"{source.raw:,}", f"{source.unique:,}", f"{source.only_here:,}")
     parts: list[RenderableType] = [Text(heading, style="bold"), listing]
     for pair in result.undecided[:SHOWN]:
         parts.append(Text(to_line(pair.why), style="yellow"))
         parts += [
-            Text(f"  {to_line(one)}  {to_line(text)}") for one, text in zip(pair.members, pair.texts, strict=True)
+            Text(f"  {to_line(member)}  {to_line(text)}") for member, text in zip(pair.members, pair.texts, strict=True)
         ]
     if len(result.undecided) > SHOWN:
         parts.append(Text(f"{len(result.undecided) - SHOWN:,} more pairs in {result.file}.", style="dim"))
@@ -127,9 +127,9 @@ def render_status(result: "StatusResult") -> RenderableType:
         build_wrapped_column("Source"),
         build_wrapped_column("Numbers"),
     )
-    for one in result.runs:
-        numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in one.counts.items())
-        listing.add_cells(str(one.number), one.step, one.finished, to_line(one.source or ""), numbers)
+    for run in result.runs:
+        numbers = ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in run.counts.items())
+        listing.add_cells(str(run.number), run.step, run.finished, to_line(run.source or ""), numbers)
     parts: list[RenderableType] = [Text(to_line(result.title or result.folder), style="bold"), listing, Text("")]
     parts.append(render_flow(result.flow))
     if result.retracted:
@@ -149,10 +149,18 @@ def update_page(result: "UpdateResult") -> RenderableType:
         build_wrapped_column("Title", 3),
         build_wrapped_column("Details", 1),
     )
-    for one in result.changes:
-        details = [", ".join(one.fields), one.status or "", one.successor or "", f"see {one.work}" if one.work else ""]
+    for change in result.changes:
+        details = [
+            ", ".join(change.fields),
+            change.status or "",
+            change.successor or "",
+            f"see {change.work}" if change.work else "",
+        ]
         listing.add_cells(
-            one.kind.replace("_", " "), one.pmid or "", to_line(one.title), to_line("; ".join(filter(None, details)))
+            change.kind.replace("_", " "),
+            change.pmid or "",
+            to_line(change.title),
+            to_line("; ".join(filter(None, details))),
         )
     numbers = ", ".join(f"{count:,} {kind.replace('_', ' ')}" for kind, count in result.counts.items())
     return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
@@ -161,8 +169,8 @@ def update_page(result: "UpdateResult") -> RenderableType:
 def export_page(result: "ScreenExportResult") -> RenderableType:
     """Return the files to screen."""
     listing = ListingTable(build_wrapped_column("File"), build_wrapped_column("Source"), build_number_column("Works"))
-    for one in result.files:
-        listing.add_cells(to_line(one.file), to_line(one.source or "all"), f"{one.works:,}")
+    for file in result.files:
+        listing.add_cells(to_line(file.file), to_line(file.source or "all"), f"{file.works:,}")
     return Group(Text(f"{format_count(result.works, 'work')} to screen", style="bold"), listing)
 
 
@@ -175,7 +183,7 @@ def render_decisions(result: "ScreenImportResult") -> RenderableType:
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
-            parts += [Text(f"  {to_line(one.place)}: {to_line(one.why)}{_quote(one)}") for one in rows[:SHOWN]]
+            parts += [Text(f"  {to_line(row.place)}: {to_line(row.why)}{_quote(row)}") for row in rows[:SHOWN]]
     return Group(*parts)
 
 

@@ -24,8 +24,8 @@ _HEAD: Final = "| # | Strategy | PubMed | Label | Differences | Records |\n|---|
 
 def list_rows(result: Any) -> Iterator[Record]:
     """Yield the lines of a strategy; the first one begins a table."""
-    for place, one in enumerate(result.lines):
-        yield {**convert_to_data(one), "begins": not place}
+    for place, line in enumerate(result.lines):
+        yield {**convert_to_data(line), "begins": not place}
 
 
 def list_notes(record: Record) -> list[str]:
@@ -75,7 +75,7 @@ def _format_cell(text: object) -> str:
 
 def render_strategy(result: "StrategyResult", console: Console) -> RenderableType:
     """Return a table of the lines with their translations, labels and counts, and a summary."""
-    has_counts = any(one.count is not None for one in result.lines)
+    has_counts = any(line.count is not None for line in result.lines)
     last = [build_number_column("Records")] if has_counts else []
     table = ListingTable(
         build_number_column("#"),
@@ -122,8 +122,10 @@ def _remove_number(original: str, line_number: int | None) -> str:
 
 
 def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
-    kinds = [one.kind for one in result.lines]
-    votes = {name: sum(one.dialect == name for one in result.lines) for name in {one.dialect for one in result.lines}}
+    kinds = [line.kind for line in result.lines]
+    votes = {
+        name: sum(line.dialect == name for line in result.lines) for name in {line.dialect for line in result.lines}
+    }
     syntax_counts = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
     translated = sum(kind in ("search", "reference") for kind in kinds)
     others = ", ".join(
@@ -134,7 +136,7 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {syntax_counts}."]
     if result.query is None:
         lines.append(f"Line {result.final}, the last one, cannot be searched.")
-    return [Text(one, style="bold") for one in lines]
+    return [Text(line, style="bold") for line in lines]
 
 
 # Findings
@@ -151,7 +153,7 @@ def lint_page(record: Record) -> str:
 
 def lint_table(result: "LintResult", console: Console) -> RenderableType:
     """Return a table of the findings by line, and their number."""
-    has_fixes = any(one.fix for one in result.findings)
+    has_fixes = any(finding.fix for finding in result.findings)
     last = [build_wrapped_column("Write", 1)] if has_fixes else []
     table = ListingTable(
         build_number_column("Line"), build_fixed_column("Code"), build_wrapped_column("Problem", 3), *last, expand=True
@@ -213,11 +215,11 @@ def render_recall(result: "RecallResult", console: Console) -> RenderableType:
         ),
         expand=True,
     )
-    for one in result.blocks:
+    for block in result.blocks:
         blocks.add_row(
-            *(str(one.block), "" if one.line is None else str(one.line)),
-            Text(to_line(("NOT " if one.is_excluded else "") + one.query)),
-            *(f"{one.known_found:,}", f"{one.known_found_without:,}", f"{one.records_without:,}"),
+            *(str(block.block), "" if block.line is None else str(block.line)),
+            Text(to_line(("NOT " if block.is_excluded else "") + block.query)),
+            *(f"{block.known_found:,}", f"{block.known_found_without:,}", f"{block.records_without:,}"),
         )
     others = ListingTable(
         build_fixed_column("Record"),

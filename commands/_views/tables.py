@@ -67,7 +67,7 @@ class ListingTable(Table):
     """
 
     def __init__(self, *columns: str | Column, expand: bool = False, stacks: bool = False) -> None:
-        wrapped_columns = (build_wrapped_column(one) if isinstance(one, str) else one for one in columns)
+        wrapped_columns = (build_wrapped_column(column) if isinstance(column, str) else column for column in columns)
         super().__init__(
             *wrapped_columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, 1), expand=expand
         )
@@ -83,7 +83,8 @@ class ListingTable(Table):
         fits = needed <= options.max_width and not (self._stacks and options.max_width < NARROW)
         if fits or len(self.columns) < 2:
             if any(
-                width > MIN_VALUE_WIDTH and not one.no_wrap for one, width in zip(self.columns, widths, strict=True)
+                width > MIN_VALUE_WIDTH and not column.no_wrap
+                for column, width in zip(self.columns, widths, strict=True)
             ):
                 self._assign_widths(widths, options.max_width - COLUMN_GAP * (len(self.columns) - 1))
             yield from super().__rich_console__(console, options)
@@ -98,12 +99,14 @@ class ListingTable(Table):
 
     def _assign_widths(self, least: Sequence[int], free: int) -> None:
         """Set the widths of columns, because rich makes a column narrower than its longest identifier."""
-        texts = ((str(cell) for cell in (one.header, *one.cells)) for one in self.columns)
+        texts = ((str(cell) for cell in (column.header, *column.cells)) for column in self.columns)
         most = [max(cell_len(part) for text in column for part in text.split("\n")) for column in texts]
         if not self.expand and sum(most) <= free:
             return
-        weights = [one.ratio or (1 if self.expand else width) for one, width in zip(self.columns, most, strict=True)]
-        widths = {place: least[place] for place, one in enumerate(self.columns) if one.no_wrap}
+        weights = [
+            column.ratio or (1 if self.expand else width) for column, width in zip(self.columns, most, strict=True)
+        ]
+        widths = {place: least[place] for place, column in enumerate(self.columns) if column.no_wrap}
         while rest := [place for place in range(len(self.columns)) if place not in widths]:
             share = max(0, free - sum(widths.values())) / sum(weights[place] for place in rest)
             ends = {} if self.expand else {n: most[n] for n in rest if share * weights[n] >= most[n]}

@@ -140,7 +140,7 @@ def _write_tails(article: Article) -> Fields:
     for term in article.mesh_terms:
         names = [
             (term.descriptor_name, term.is_major_topic),
-            *((one.name, one.is_major_topic) for one in term.qualifiers),
+            *((qualifier.name, qualifier.is_major_topic) for qualifier in term.qualifiers),
         ]
         yield "MH", "/".join(f"*{name}" if is_major else name for name, is_major in names)
     for correction in article.corrections:

@@ -139,7 +139,7 @@ class Broadening:
 
     def list_warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
         """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
-        found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.remarks]
+        found = [Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in reply.remarks]
         if self.dangling:
             has = "it has" if len(self.dangling) == 1 else "they have"
             text = f"NCBI ignored {' and '.join(self.dangling)} in the query: {has} no term on one side."
@@ -163,9 +163,11 @@ def find_required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
     A dropped alternative changes no result, so it is left out: of ``(a OR unknown) AND missing`` only ``missing`` is
     returned. If no single part explains the difference, all are returned.
     """
-    complaints = [one for one in reply.complaints if one.code in DROPPED and one.fate != "kept"]
+    complaints = [complaint for complaint in reply.complaints if complaint.code in DROPPED and complaint.fate != "kept"]
     required = [
-        one for one in complaints[:CHECKED] if compare_strictly(term, replace(reply, complaints=[one])).differs
+        complaint
+        for complaint in complaints[:CHECKED]
+        if compare_strictly(term, replace(reply, complaints=[complaint])).differs
     ] or complaints
     return tuple(dict.fromkeys(one.text for one in required))
 

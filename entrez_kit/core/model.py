@@ -129,7 +129,7 @@ class Request(BaseModel):
         request = handler(values)
         for name, characters in removed.items():
             if characters:
-                codes = ", ".join(f"U+{ord(one):04X}" for one in characters[:MAX_NAMED])
+                codes = ", ".join(f"U+{ord(character):04X}" for character in characters[:MAX_NAMED])
                 text = FrontendText(
                     "Invisible characters were removed from ", Argument(name, marked=True), f": {codes}."
                 )
@@ -206,7 +206,7 @@ class Result(BaseModel):
         if not self.RECORDS:
             return [self]
         records = getattr(self, self.RECORDS) or []
-        return [{self.RECORDS.removesuffix("s"): one} if isinstance(one, str) else one for one in records]
+        return [{self.RECORDS.removesuffix("s"): record} if isinstance(record, str) else record for record in records]
 
     def to_dataframe(self) -> "pandas.DataFrame":
         """Return the records as a data frame: one row per record, with the column names that ``--fields`` accepts.

@@ -53,7 +53,7 @@ class Outcomes(ABC, Generic[Item]):
 
     def warning_texts(self) -> list[Text]:
         """Return the warnings so far for a front end to render."""
-        return [one.text if isinstance(one, Warn) else str(one) for one in self.warnings]
+        return [warning.text if isinstance(warning, Warn) else str(warning) for warning in self.warnings]
 
     def shortfall(self) -> EntrezKitError | None:
         """Return ``missing_error()``, under its former name."""

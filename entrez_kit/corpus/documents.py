@@ -91,7 +91,9 @@ class Doc(DocFields):
                 retracted=status == RETRACTED,
             ),
             content_hash=hash_content(**content),
-            corrections=encode_json([one.model_dump() for one in article.corrections]) if article.corrections else None,
+            corrections=encode_json([correction.model_dump() for correction in article.corrections])
+            if article.corrections
+            else None,
             article=pack(
                 article.model_dump_json(), encode_json(authors), encode_json(mesh), article.title, article.abstract_text
             ),

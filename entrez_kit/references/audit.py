@@ -114,9 +114,11 @@ def _yield_findings(work: AuditedWork) -> Iterator[AuditFinding]:
         yield AuditFinding(code="cites_retracted", pmid=cited.pmid, message=message)
     if work.disagreement:
         yield AuditFinding(code="disagreement", message=work.disagreement)
-    for one in work.sources:
-        if one.says == "failed":
-            yield AuditFinding(code="source_failed", message=f"{TITLES[one.source]}: {one.detail or 'no response'}")
+    for source in work.sources:
+        if source.says == "failed":
+            yield AuditFinding(
+                code="source_failed", message=f"{TITLES[source.source]}: {source.detail or 'no response'}"
+            )
     if work.unread:
         yield AuditFinding(code="references_unknown", message=work.unread)
 
@@ -204,7 +206,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         works = [Work(article.doi, article.pmid, article) for article in articles]
         if "pubmed" in sources.enabled:  # the corpus has the status of its last synchronization
             today = look_up_standings(self._services, pmids)
-            now = (one.model_copy(update={"standing": today.known.get(one.pmid)}) for one in articles)
+            now = (article.model_copy(update={"standing": today.known.get(article.pmid)}) for article in articles)
             works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
         cites, unread = references.list_doubtful(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.look_up_status(works), strict=True):

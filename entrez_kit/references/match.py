@@ -295,8 +295,11 @@ def _judge_match(
     ]
     likely = [record for found, record in compared if _is_match(found)]
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
-    found = [to_finding(one) for one in agreement.differences]
-    warnings = [MatchWarning(code=CODES[one.field], message=to_finding(one).message) for one in agreement.differences]
+    found = [to_finding(difference) for difference in agreement.differences]
+    warnings = [
+        MatchWarning(code=CODES[difference.field], message=to_finding(difference).message)
+        for difference in agreement.differences
+    ]
     about = {"warnings": warnings, "findings": found, "citation": format_brief_citation(article)}
     if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
         return CitationMatch(
@@ -311,7 +314,7 @@ def _judge_match(
     if likely or not complete:
         detail = f"{detail or 'several records match'}; {ADD}"
         return CitationMatch(key=key, status="ambiguous", candidate_pmids=candidates, detail=detail)
-    fields = " and ".join(one.field for one in agreement.differences)
+    fields = " and ".join(difference.field for difference in agreement.differences)
     detail = f"the record found differs in: {fields}"
     return CitationMatch(key=key, status="mismatch", candidate_pmids=candidates, detail=detail, **about)
 

@@ -92,7 +92,18 @@ def write_decisions(decisions: Iterable[ScreeningDecision], records: Sequence[Re
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for one in sorted(decisions, key=lambda one: (order.get(one.id, len(order)), one.id, STAGES.index(one.stage))):
-        cited = by_id[one.id].cite() if one.id in by_id else ""
-        writer.writerow((one.id, one.stage, one.decision, one.reason, one.by, one.study, one.note, cited))
+    for decision in sorted(decisions, key=lambda one: (order.get(one.id, len(order)), one.id, STAGES.index(one.stage))):
+        cited = by_id[decision.id].cite() if decision.id in by_id else ""
+        writer.writerow(
+            (
+                decision.id,
+                decision.stage,
+                decision.decision,
+                decision.reason,
+                decision.by,
+                decision.study,
+                decision.note,
+                cited,
+            )
+        )
     return target.getvalue()

@@ -96,7 +96,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
     names = list(dict.fromkeys(record.source for record in review.records))
     result = merge_entries(entries, names, decisions)
     by_id = {record.id: record for record in review.records}
-    decided = {one.id for one in review.decisions}
+    decided = {decision.id for decision in review.decisions}
     represents: dict[str, str] = {}
     for work in result.works:
         members = [by_id[entry.id] for entry in work.entries]

@@ -83,7 +83,9 @@ def _list_steps(flow: Flow) -> list[_Step]:
     identified = ["Records identified from:"]
     for kind, label in (("database", "Databases"), ("register", "Registers")):
         identified.append(f"{label} {_format_count(flow, f'{kind}_results')}")
-        identified += [f"  {one.source} (n\u00a0=\u00a0{one.records:,})" for one in flow.sources if one.kind == kind]
+        identified += [
+            f"  {source.source} (n\u00a0=\u00a0{source.records:,})" for source in flow.sources if source.kind == kind
+        ]
     removed = ["Records removed before screening:", f"Duplicate records {_format_count(flow, 'duplicates')}"]
     removed.append(f"Marked as ineligible by automation tools {_format_count(flow, 'excluded_automatic')}")
     removed.append(f"Removed for other reasons {_format_count(flow, 'excluded_other')}")
@@ -189,7 +191,7 @@ def _draw_wide(flow: Flow, title: str) -> str:
     included.set_place(columns[0], y, widths[0])
     tops.append(y)
     bottom = y + included.height + 14
-    for above, below in zip([one.main for one in steps], [*(one.main for one in steps[1:]), included], strict=True):
+    for above, below in zip([step.main for step in steps], [*(step.main for step in steps[1:]), included], strict=True):
         parts.append(_draw_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
     for above, below in zip([one.main for one in others], [one.main for one in others[1:]], strict=False):
         parts.append(_draw_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))

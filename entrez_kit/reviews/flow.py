@@ -211,15 +211,15 @@ def _decide(
     """Return the decision of each work and stage."""
     chosen: dict[tuple[str, str], ScreeningDecision] = {}
     unknown, contradictory = [], []
-    for one in decisions:
-        record = by_id.get(one.id)
+    for decision in decisions:
+        record = by_id.get(decision.id)
         if record is None:
-            unknown.append(one)
+            unknown.append(decision)
             continue
-        place = record.work or record.id, one.stage
-        earlier = chosen.setdefault(place, one)
-        if (earlier.decision, earlier.reason) != (one.decision, one.reason):
-            contradictory += [earlier, one]
+        place = record.work or record.id, decision.stage
+        earlier = chosen.setdefault(place, decision)
+        if (earlier.decision, earlier.reason) != (decision.decision, decision.reason):
+            contradictory += [earlier, decision]
     if unknown:
         raise _contradiction("decisions name records that the review does not have", unknown)
     if contradictory:
@@ -228,12 +228,14 @@ def _decide(
 
 
 def _contradiction(problem: str, decisions: Sequence[ScreeningDecision]) -> InvalidInput:
-    named = [f"{one.id} (line {one.line})" if one.line else one.id for one in decisions[:MAX_NAMED]]
+    named = [
+        f"{decision.id} (line {decision.line})" if decision.line else decision.id for decision in decisions[:MAX_NAMED]
+    ]
     return InvalidInput(
         f"screening.csv: {problem}: {', '.join(named)}.",
         invalid_input=decisions[0].id,
         recovery_hint="Correct these lines of screening.csv.",
-        details={"reason": "decisions_contradict", "records": sorted({one.id for one in decisions})},
+        details={"reason": "decisions_contradict", "records": sorted({decision.id for decision in decisions})},
     )
 
 

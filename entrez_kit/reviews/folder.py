@@ -271,7 +271,7 @@ def read_lines(content: bytes, name: str, model: type[Line], limit: int) -> list
 
 def write_lines(items: Sequence[Result]) -> bytes:
     """Return models as JSON lines."""
-    return "".join(f"{one.model_dump_json()}\n" for one in items).encode()
+    return "".join(f"{item.model_dump_json()}\n" for item in items).encode()
 
 
 def save(review: Review, new_run: Run | None, *, pairs: str | None = None) -> None:
@@ -379,13 +379,13 @@ def _discard(staged: Path) -> None:
     if not staged.exists():
         return
     names = sorted(staged.iterdir(), key=lambda one: one.name == _COMMIT)
-    for one in names:
-        if one.is_dir() and not one.is_symlink():
+    for name in names:
+        if name.is_dir() and not name.is_symlink():
             raise InvalidInput(
-                f"{one} is a folder, which this program did not create.",
-                invalid_input=str(one),
+                f"{name} is a folder, which this program did not create.",
+                invalid_input=str(name),
                 details={"reason": "bad_file"},
             )
-        one.unlink()
+        name.unlink()
     with contextlib.suppress(OSError):
         staged.rmdir()

@@ -90,7 +90,7 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
         listed: list[FileOfRun] = []
         new = []
         for name, file in zip(file_names, files, strict=True):
-            found = list(convert_entries((one for one in entries if one.file == name), source, number))
+            found = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
             fresh = [record for record in found if record.id not in known_ids]
             known_ids |= {record.id for record in fresh}
             new += fresh

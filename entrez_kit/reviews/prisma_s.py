@@ -93,10 +93,10 @@ def find_dates(review: Review, source: str) -> list[str]:
 def _answer(review: Review, flow: Flow) -> dict[int, str]:
     settings = review.settings
     searches = list_searches(review)
-    names = [one.source for one in flow.sources]
+    names = [source.source for source in flow.sources]
 
     def filter_kind(*kinds: str) -> str:
-        return "; ".join(f"{one.source} (n = {one.records:,})" for one in flow.sources if one.kind in kinds)
+        return "; ".join(f"{source.source} (n = {source.records:,})" for source in flow.sources if source.kind in kinds)
 
     def describe(name: str) -> str:
         platform = find_platform(review, name)
@@ -106,14 +106,14 @@ def _answer(review: Review, flow: Flow) -> dict[int, str]:
     filters = [("PubMed", settings.pubmed.filters), *((name, one.filters) for name, one in settings.sources.items())]
     dates = [f"{name}: {', '.join(find_dates(review, name))}" for name in names if find_dates(review, name)]
     answers = {
-        1: "; ".join(describe(one.source) for one in flow.sources if one.kind == "database"),
+        1: "; ".join(describe(source.source) for source in flow.sources if source.kind == "database"),
         3: filter_kind("register"),
         4: filter_kind("website", "organisation"),
         5: filter_kind("citations"),
         9: " ".join(f"{name}: {text}" for name, text in limits if text),
         10: " ".join(f"{name}: {text}" for name, text in filters if text),
         13: "; ".join(dates) + ("." if dates else ""),
-        15: "; ".join(f"{one.source}: {one.records:,}" for one in flow.sources),
+        15: "; ".join(f"{source.source}: {source.records:,}" for source in flow.sources),
     }
     if searches:
         last = searches[-1].search

@@ -161,7 +161,7 @@ def record_of_article(article: Article, source: str, run: int) -> ReviewRecord:
     fields = [
         (match[1], match[2]) for line in write_ris_record(article).split("\n") if (match := _LINE.fullmatch(line))
     ]
-    fields = [one for one in fields if one[0] != "ER"]
+    fields = [field for field in fields if field[0] != "ER"]
     known = {value for tag, value in fields if tag == "M3"}
     fields += [("M3", kind) for kind in article.publication_types if kind not in known]
     return ReviewRecord(
@@ -211,7 +211,7 @@ def convert_entries(entries: Iterable[Entry], source: str, run: int) -> Iterator
             doi=keys.get("doi"),
             pmcid=keys.get("pmcid"),
             accession=keys.get("accession"),
-            fields=[one for one in entry.original.fields if not _is_own(one)][:MAX_FIELDS],
+            fields=[field for field in entry.original.fields if not _is_own(field)][:MAX_FIELDS],
         )
 
 
@@ -255,6 +255,6 @@ def convert_to_entries(records: Sequence[ReviewRecord]) -> list[Entry]:
 def to_ris(record: ReviewRecord, more: Iterable[tuple[str, str]] = ()) -> str:
     """Return a record as RIS with all its fields, each on one line."""
     kind = get_first_value(record.fields, "TY") or "GEN"
-    fields = [one for one in record.fields if one[0] not in ("TY", "ER")]
+    fields = [field for field in record.fields if field[0] not in ("TY", "ER")]
     lines = [f"{tag}  - {text}" for tag, value in (*fields, *more) if (text := to_one_line(value))]
     return "\n".join([f"TY  - {to_one_line(kind)}", *lines, "ER  - "])

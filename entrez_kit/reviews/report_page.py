@@ -176,13 +176,13 @@ def _is_retracted(record: ReviewRecord) -> bool:
 def _write_sources(review: Review, flow: Flow) -> Iterator[str]:
     yield '<h2>Sources</h2>\n<table class="lines"><thead><tr><th>Source</th><th>Platform</th><th>Searched</th>'
     yield '<th class="number">Records</th><th class="number">Works</th></tr></thead><tbody>\n'
-    for one in flow.sources:
-        works = "" if one.works is None else f"{one.works:,}"
+    for source in flow.sources:
+        works = "" if source.works is None else f"{source.works:,}"
         yield (
-            f'<tr><td data-label="Source">{clean(one.source)}</td>'
-            f'<td data-label="Platform">{clean(find_platform(review, one.source))}</td>'
-            f'<td data-label="Searched">{clean(", ".join(find_dates(review, one.source)))}</td>'
-            f'<td class="number" data-label="Records">{one.records:,}</td>'
+            f'<tr><td data-label="Source">{clean(source.source)}</td>'
+            f'<td data-label="Platform">{clean(find_platform(review, source.source))}</td>'
+            f'<td data-label="Searched">{clean(", ".join(find_dates(review, source.source)))}</td>'
+            f'<td class="number" data-label="Records">{source.records:,}</td>'
             f'<td class="number" data-label="Works">{works}</td></tr>\n'
         )
     yield (
@@ -237,7 +237,7 @@ def _write_search(run: Run) -> Iterator[str]:
 
 
 def _write_records(review: Review, flow: Flow, works: Mapping[str, Sequence[ReviewRecord]]) -> Iterator[str]:
-    reasons = {one.id: one.reason for one in review.decisions if one.reason}
+    reasons = {decision.id: decision.reason for decision in review.decisions if decision.reason}
     fates = {work: FATES[flow.find_fate(work)] for work in works}
     yield '<h2 id="works">Works</h2>\n<div class="controls">\n'
     yield '<label>Search in all fields <input id="words" type="search" autocomplete="off"></label>\n'

@@ -57,7 +57,7 @@ def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[st
         files: the content of all files to describe, by their path in the folder.
     """
     entities = [*_describe_files(files)]
-    known = {(one["@id"], one["sha256"]) for one in entities}
+    known = {(entity["@id"], entity["sha256"]) for entity in entities}
     more: dict[str, Entity] = {}
     actions = [_describe_run(run, known, more) for run in runs]
     people = [name for part in settings.authors.split(";") if (name := " ".join(part.split()))]
@@ -170,4 +170,4 @@ def _to_id(name: str) -> str:
 
 
 def _refer(entities: Sequence[Entity]) -> list[Entity]:
-    return [{"@id": one["@id"]} for one in entities]
+    return [{"@id": entity["@id"]} for entity in entities]

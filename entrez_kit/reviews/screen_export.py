@@ -101,11 +101,11 @@ def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRe
 def write_record(group: Sequence[ReviewRecord]) -> str:
     """Return a work as RIS, with its id in each field that screening programs keep, and its sources as a note."""
     first = group[0]
-    fields = [one for one in first.fields if one[0] != "ID"]
+    fields = [field for field in first.fields if field[0] != "ID"]
     for tags in _COMPLETED:
         if not get_first_value(fields, *tags):
             other = next((one for one in group[1:] if get_first_value(one.fields, *tags)), None)
-            fields += [one for one in other.fields if one[0] in tags] if other is not None else []
+            fields += [field for field in other.fields if field[0] in tags] if other is not None else []
     more = list(_list_ids(first, {tag for tag, _ in fields}))
     more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))
     return to_ris(first.model_copy(update={"fields": fields}), more)

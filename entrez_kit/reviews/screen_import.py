@@ -125,7 +125,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
     rows = list(read_rows(request.files))
     if request.decision is None and not any(row.choices for row in rows):
         raise InvalidInput(
-            f"{join_names(one.file for one in request.files)}: no decisions were found.",
+            f"{join_names(file.file for file in request.files)}: no decisions were found.",
             invalid_input=request.files[0].file,
             recovery_hint=FrontendText(
                 *("If all records have the same decision (Covidence), add ", Argument("decision", "exclude"), " or "),
@@ -149,7 +149,9 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
                 finished=get_now(),
                 version=__version__,
                 source=request.stage,
-                files=[FileOfRun(name=one.file.rpartition("/")[2], sha256=_compute_hash(one)) for one in request.files],
+                files=[
+                    FileOfRun(name=file.file.rpartition("/")[2], sha256=_compute_hash(file)) for file in request.files
+                ],
                 counts={"rows": len(rows), "applied": imported.applied},
                 records_sha256="",
             )
@@ -179,8 +181,16 @@ class _DecisionImport:
         self._request, self._review = request, review
         self._matcher = _Matcher(review.records)
         works = {record.id: record.work or record.id for record in review.records}
-        self._screened = {works.get(one.id, one.id): one for one in review.decisions if one.stage == "title_abstract"}
-        self._known = {works.get(one.id, one.id): one for one in review.decisions if one.stage == request.stage}
+        self._screened = {
+            works.get(decision.id, decision.id): decision
+            for decision in review.decisions
+            if decision.stage == "title_abstract"
+        }
+        self._known = {
+            works.get(decision.id, decision.id): decision
+            for decision in review.decisions
+            if decision.stage == request.stage
+        }
         kinds = {name.casefold(): one.kind for name, one in review.settings.sources.items()}
         self._main = {
             record.work or record.id
@@ -242,7 +252,9 @@ class _DecisionImport:
             if not self._request.replace:
                 self._refuse(work, decided, f"the review has the decision {known.decision} {known.reason}".rstrip())
                 return
-            self.decisions = [one for one in self.decisions if not (one.stage == new.stage and one.id == known.id)]
+            self.decisions = [
+                decision for decision in self.decisions if not (decision.stage == new.stage and decision.id == known.id)
+            ]
         self.decisions.append(new)
         self.applied += 1
         self.repeated += len(decided) - 1

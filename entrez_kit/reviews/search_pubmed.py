@@ -95,9 +95,9 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
         certificate=found.certificate,
     )
     warnings = [
-        Warn(code=one.code, message=one.message, terms=one.terms[:MAX_LISTED])
-        for one in found.warnings
-        if one.code not in ANSWERED_BY
+        Warn(code=warning.code, message=warning.message, terms=warning.terms[:MAX_LISTED])
+        for warning in found.warnings
+        if warning.code not in ANSWERED_BY
     ]
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):

@@ -45,7 +45,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         StoreError: the folder cannot be written.
     """
     with open_review(request.folder) as review:
-        if any(one.step in ("search", "update") for one in review.runs):
+        if any(run.step in ("search", "update") for run in review.runs):
             raise InvalidInput(
                 "The strategy of this review was run before.",
                 invalid_input=request.folder,

@@ -90,7 +90,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
     fresh = services.bypass_cache()
     with open_review(request.folder) as review:
         started, number = get_now(), review.next_run
-        last = next((one.search for one in reversed(review.runs) if one.search is not None), None)
+        last = next((run.search for run in reversed(review.runs) if run.search is not None), None)
         if last is None:
             raise InvalidInput(
                 "This review was not searched yet.",
@@ -112,7 +112,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             if works.get(change.id, change.id) != change.id:
                 change.work = works[change.id]
         changes.sort(key=lambda one: (_ORDER.index(one.kind), len(one.id), one.id))
-        counts = Counter(one.kind for one in changes)
+        counts = Counter(change.kind for change in changes)
         ordered = {kind: counts[kind] for kind in _ORDER if counts[kind]}
         this_run = Run(
             number=number,
@@ -160,8 +160,8 @@ class _Update:
         self._services, self._review, self._number = services, review, number
         self._current = dict.fromkeys(pmids)
         self._is_complete = is_complete
-        self._searched = {one.pmid: one for one in review.records if one.file is None and one.pmid}
-        self._imported = [one for one in review.records if one.file is not None and one.pmid]
+        self._searched = {record.pmid: record for record in review.records if record.file is None and record.pmid}
+        self._imported = [record for record in review.records if record.file is not None and record.pmid]
 
     def run(self) -> list[Change]:
         """Change the records of the review, and return the changes."""
@@ -295,7 +295,7 @@ def _list_notices(
     if standing is None:
         return {}
     found: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
-        (one.status, one.pmid, None if one.pmid else one.citation): one for one in standing.notices
+        (notice.status, notice.pmid, None if notice.pmid else notice.citation): notice for notice in standing.notices
     }
     if all(key[0] != standing.status for key in found):
         found[standing.status, None, None] = None

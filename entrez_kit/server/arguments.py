@@ -174,7 +174,7 @@ def _find_choice(value: Any, choices: Sequence[Any]) -> Any:
     if not isinstance(value, str) or value in choices:
         return value
     wanted = re.sub(r"[ -]", "_", value.strip()).casefold()
-    return next((one for one in choices if isinstance(one, str) and one.casefold() == wanted), value)
+    return next((choice for choice in choices if isinstance(choice, str) and choice.casefold() == wanted), value)
 
 
 def _unpack(text: str, kind: type) -> Any:

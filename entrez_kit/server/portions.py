@@ -399,19 +399,19 @@ def take_portion(
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     return rest, [
         Portion(
-            member=one,
+            member=member,
             fields=wanted,
             start=start,
             limit=limit,
             page=page,
             duplicate_fields=operation.agents.duplicate_fields,
             inputs=inputs,
-            beside=beside if beside != one else "",
+            beside=beside if beside != member else "",
             next_page=operation.agents.next_page,
             known=known,
             resume=resume,
         )
-        for one in members
+        for member in members
     ]
 
 

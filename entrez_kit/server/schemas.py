@@ -192,13 +192,13 @@ _DEPTH: Final = 1
 def _outline_types(schema: Mapping[str, Any], definitions: Mapping[str, Schema], depth: int) -> Schema:
     """Return the types of a value and of what it contains, up to a depth; of several models, the members of all."""
     options = [_resolve(part, definitions) for part in schema.get("anyOf", schema.get("oneOf", (schema,)))]
-    options = [inner for one in options for inner in (one.get("anyOf") or one.get("oneOf") or [one])]
-    options = [_resolve(one, definitions) for one in options]
-    kinds = list(dict.fromkeys(str(one["type"]) for one in options if isinstance(one.get("type"), str)))
-    if not kinds or len(kinds) < len({str(one.get("type")) for one in options}):
+    options = [inner for option in options for inner in (option.get("anyOf") or option.get("oneOf") or [option])]
+    options = [_resolve(option, definitions) for option in options]
+    kinds = list(dict.fromkeys(str(option["type"]) for option in options if isinstance(option.get("type"), str)))
+    if not kinds or len(kinds) < len({str(option.get("type")) for option in options}):
         return {}
     outline: Schema = {"type": kinds[0] if len(kinds) == 1 else kinds}
-    items = [one["items"] for one in options if isinstance(one.get("items"), Mapping)]
+    items = [option["items"] for option in options if isinstance(option.get("items"), Mapping)]
     if "array" in kinds and items:
         outline["items"] = _outline_types({"anyOf": items} if len(items) > 1 else items[0], definitions, depth)
     members: dict[str, list[Mapping[str, Any]]] = {}

@@ -91,16 +91,22 @@ class Toolbox:
     ) -> None:
         self._for_agents: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
-        self._operations = {one.name: one for one in operations or ()}
+        self._operations = {operation.name: operation for operation in operations or ()}
         definitions = (
-            build_definitions() if operations is None else [ToolDefinition.of(one) for one in self._operations.values()]
+            build_definitions()
+            if operations is None
+            else [ToolDefinition.of(operation) for operation in self._operations.values()]
         )
-        self.listed = [one for one in definitions if one.toolset in toolsets]
-        self._by_name = {name: one for one in definitions for name in (one.name, *one.aliases)}
+        self.listed = [definition for definition in definitions if definition.toolset in toolsets]
+        self._by_name = {
+            name: definition for definition in definitions for name in (definition.name, *definition.aliases)
+        }
         self._contract_names = (
-            {one.name: one.aliases[0] for one in definitions if one.aliases} if names == "contract" else {}
+            {definition.name: definition.aliases[0] for definition in definitions if definition.aliases}
+            if names == "contract"
+            else {}
         )
-        self.frontend = McpFrontend({one.method: self.get_listed_name(one) for one in definitions})
+        self.frontend = McpFrontend({definition.method: self.get_listed_name(definition) for definition in definitions})
         self._own_name = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._contract_names))})\b") if self._contract_names else None
         )
@@ -116,7 +122,7 @@ class Toolbox:
     def find_listed_name(self, operation_name: str, scopes: Collection[str] | None = None) -> str | None:
         """Return the listed name of an operation for a token; None if it is not listed."""
         return next(
-            (self.get_listed_name(one) for one in self.select_tools(scopes) if one.name == operation_name), None
+            (self.get_listed_name(tool) for tool in self.select_tools(scopes) if tool.name == operation_name), None
         )
 
     def select_tools(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
@@ -148,20 +154,20 @@ class Toolbox:
         titled = protocol_version >= TITLES_SINCE
         return [
             Tool(
-                name=self.get_listed_name(one),
-                title=one.title if titled else None,
-                description=self.remove_other_tools(self.replace_names(one.description), scopes),
-                input_schema=one.inputs,
-                output_schema=one.outputs,
+                name=self.get_listed_name(tool),
+                title=tool.title if titled else None,
+                description=self.remove_other_tools(self.replace_names(tool.description), scopes),
+                input_schema=tool.inputs,
+                output_schema=tool.outputs,
                 annotations=ToolAnnotations(
-                    title=None if titled else one.title,
-                    read_only_hint=one.read_only,
+                    title=None if titled else tool.title,
+                    read_only_hint=tool.read_only,
                     # openWorldHint is the default, and a read-only tool is always idempotent.
-                    destructive_hint=None if one.read_only else False,
-                    idempotent_hint=None if one.read_only else True,
+                    destructive_hint=None if tool.read_only else False,
+                    idempotent_hint=None if tool.read_only else True,
                 ),
             )
-            for one in self.select_tools(scopes)
+            for tool in self.select_tools(scopes)
         ]
 
     def replace_names(self, text: str) -> str:
@@ -233,7 +239,7 @@ class Toolbox:
         if outcome.result is None:
             return _ToolRun(outcome)
         document = outcome.result.model_dump(mode="json")
-        portion = next((one for one in portions if one.member in document), portions[0])
+        portion = next((portion for portion in portions if portion.member in document), portions[0])
         shortened_by = operation.agents.shortened_by
         if shortened_by is not None and shortened_by not in arguments and portion.has_too_large(document):
             again = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
@@ -336,7 +342,7 @@ class Toolbox:
         return error
 
     def _unknown_error(self, name: str, scopes: Collection[str] | None) -> InvalidInput:
-        listed = [self.get_listed_name(one) for one in self.select_tools(scopes)]
+        listed = [self.get_listed_name(tool) for tool in self.select_tools(scopes)]
         near = get_close_matches(name, listed, n=2, cutoff=0.5)
         return InvalidInput(
             f"The tool {name[:100]!r} does not exist.",

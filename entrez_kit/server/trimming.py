@@ -36,8 +36,8 @@ def trim_reply(document: Document, records: str, arguments: Mapping[str, Any]) -
     items = reply.get(records)
     if isinstance(items, list):
         reply[records] = [
-            {name: value for name, value in one.items() if name not in out} if isinstance(one, dict) else one
-            for one in items
+            {name: value for name, value in item.items() if name not in out} if isinstance(item, dict) else item
+            for item in items
         ]
     return reply, details
 
@@ -48,9 +48,9 @@ def shorten_demo_warning(document: Document, message: str) -> None:
     if isinstance(warnings, list):
         document["warnings"] = [
             DEMO_FLAG
-            if one == message
-            else {**one, "message": DEMO_FLAG}
-            if isinstance(one, dict) and one.get("message") == message
-            else one
-            for one in warnings
+            if warning == message
+            else {**warning, "message": DEMO_FLAG}
+            if isinstance(warning, dict) and warning.get("message") == message
+            else warning
+            for warning in warnings
         ]

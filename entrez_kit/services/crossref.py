@@ -144,7 +144,7 @@ def is_update_of(message: Message, doi: str) -> bool:
     """Return whether a notice updates a work."""
     updated = message.get("update-to")
     works = updated if isinstance(updated, list) else []
-    return any(isinstance(one, dict) and str(one.get("DOI")).lower() == doi.lower() for one in works)
+    return any(isinstance(work, dict) and str(work.get("DOI")).lower() == doi.lower() for work in works)
 
 
 def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:

@@ -97,9 +97,9 @@ def check_records(
         return content
     if not records and wanted and not any(uid in documents for uid in wanted):
         raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.", details={"reason": "not_found"})
-    matches = {uid: [one for one in records if one.names & names[uid]] for uid in wanted}
+    matches = {uid: [record for record in records if record.names & names[uid]] for uid in wanted}
     without = [uid for uid in wanted if not matches[uid]]
-    _check_ids(without, documents, [one for one in records if not one.names & known])
+    _check_ids(without, documents, [record for record in records if not record.names & known])
     for uid, found in matches.items():
         for one in found:
             _check_content(uid, one, documents.get(uid, {}).get("slen"))
@@ -184,7 +184,7 @@ def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None
     from lxml import etree
 
     if not (root.text or "").strip() and not any(
-        one.attrib or (one.text or "").strip() for one in root.iterdescendants()
+        element.attrib or (element.text or "").strip() for element in root.iterdescendants()
     ):
         return []
     elements = list(root.iterchildren(tag=etree.Element))

@@ -67,9 +67,9 @@ class Shape(ABC):
             reply: its bytes, or the parsed reply: the object of JSON, or the root element of XML.
         """
         found: dict[tuple[str, str], ShapeDifference] = {}
-        for one in self._find_occurrences(reply):
-            key = one.kind, one.where
-            found[key] = replace(found[key], times=found[key].times + 1) if key in found else one
+        for occurrence in self._find_occurrences(reply):
+            key = occurrence.kind, occurrence.where
+            found[key] = replace(found[key], times=found[key].times + 1) if key in found else occurrence
         return list(found.values())
 
     @abstractmethod

@@ -175,7 +175,9 @@ class ESearchReply:
         Unknown words of an unknown quoted phrase get no separate remark.
         """
         kinds: dict[tuple[str, Fate], list[str]] = {}
-        quoted = [_pad_words(one.text) for one in self.complaints if one.code == "quoted_phrase_not_found"]
+        quoted = [
+            _pad_words(complaint.text) for complaint in self.complaints if complaint.code == "quoted_phrase_not_found"
+        ]
         for complaint in self.complaints:
             if complaint.code == "phrase_not_found" and any(_pad_words(complaint.text) in phrase for phrase in quoted):
                 continue
@@ -422,7 +424,7 @@ def parse_epost(content: bytes) -> EPostReply:
         raise malformed_error("epost", "no valid query key")
     if not WEB_ENV.fullmatch(environment):
         raise malformed_error("epost", "no valid WebEnv")
-    invalid = [text for one in root.iterfind("InvalidIdList/Id") if (text := (one.text or "").strip())]
+    invalid = [text for element in root.iterfind("InvalidIdList/Id") if (text := (element.text or "").strip())]
     return EPostReply(environment, key, invalid)
 
 

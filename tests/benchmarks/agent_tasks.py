@@ -79,9 +79,9 @@ def make_tasks() -> list[Task]:
 def _make_article_tasks() -> Iterator[Task]:
     """Yield the questions about single articles."""
     usable = [
-        one
-        for one in read_articles()
-        if one.find(".//Author/LastName") is not None and _read_doi(one) and _read_title(one)
+        article
+        for article in read_articles()
+        if article.find(".//Author/LastName") is not None and _read_doi(article) and _read_title(article)
     ]
     usable = [one for one in usable if read_text(one.find(".//Volume")) and read_text(one.find(".//MedlinePgn"))]
     for one in usable[:2]:
@@ -108,7 +108,7 @@ def _make_article_tasks() -> Iterator[Task]:
     for one in [one for one in usable if one.find(".//Keyword") is not None][:2]:
         words = tuple(read_text(node) for node in one.iterfind(".//Keyword"))
         yield _make_fetch_task("keywords", "Which keywords has", one, words, "keywords")
-    for one in [one for one in read_articles() if one.find(".//GrantID") is not None][:2]:
+    for one in [article for article in read_articles() if article.find(".//GrantID") is not None][:2]:
         step = (FETCH, {"pmids": [_read_pmid(one)], "include_grant_info": True, "fields": ["grant_list"]})
         yield Task(
             f"grants:{_read_pmid(one)}",
@@ -116,7 +116,9 @@ def _make_article_tasks() -> Iterator[Task]:
             (read_text(one.find(".//GrantID")),),
             (step,),
         )
-    for one in [one for one in read_articles() if one.find(".//DataBank/AccessionNumberList") is not None][:2]:
+    for one in [article for article in read_articles() if article.find(".//DataBank/AccessionNumberList") is not None][
+        :2
+    ]:
         number = (read_text(one.find(".//AccessionNumber")),)
         yield _make_fetch_task(
             "registration", "Under which numbers is the study registered of", one, number, "data_banks"
@@ -139,17 +141,19 @@ def _make_article_tasks() -> Iterator[Task]:
         yield Task(
             f"cite:{_read_pmid(one)}", f"Cite PMID {_read_pmid(one)} in APA.", (first, year, _read_doi(one)), (step,)
         )
-    for one in [one for one in read_articles() if one.find(".//ArticleId[@IdType='pmc']") is not None][:2]:
+    for one in [article for article in read_articles() if article.find(".//ArticleId[@IdType='pmc']") is not None][:2]:
         pmcid = read_text(one.find("PubmedData/ArticleIdList/ArticleId[@IdType='pmc']"))
         step = ("pubmed_convert_ids", {"ids": [_read_pmid(one)]})
         yield Task(f"pmcid:{_read_pmid(one)}", f"Which PMCID has PMID {_read_pmid(one)}?", (pmcid,), (step,))
-    for one in [one for one in read_articles() if _is_retracted(one)][:2]:
+    for one in [article for article in read_articles() if _is_retracted(article)][:2]:
         notice = read_text(one.find(".//CommentsCorrections[@RefType='RetractionIn']/PMID"))
         step = (FETCH, {"pmids": [_read_pmid(one)], "fields": ["retraction_status", "corrections"]})
         yield Task(f"standing:{_read_pmid(one)}", f"Does PMID {_read_pmid(one)} stand?", ("retracted", notice), (step,))
     cited = ".//ReferenceList/Reference/ArticleIdList/ArticleId[@IdType='pubmed']"
-    known = {_read_pmid(one) for one in read_articles()}
-    for one in [one for one in read_articles() if any(read_text(node) in known for node in one.iterfind(cited))][:2]:
+    known = {_read_pmid(article) for article in read_articles()}
+    for one in [
+        article for article in read_articles() if any(read_text(node) in known for node in article.iterfind(cited))
+    ][:2]:
         found = tuple(pmid for pmid in dict.fromkeys(read_text(node) for node in one.iterfind(cited)) if pmid in known)
         step = (RELATED, {"source_pmid": _read_pmid(one), "relationship_type": "references", "max_related_results": 50})
         yield Task(f"references:{_read_pmid(one)}", f"Which works cites PMID {_read_pmid(one)}?", found, (step,))
@@ -177,7 +181,7 @@ def _make_topic_tasks() -> Iterator[Task]:
         asked = {"query_term": f'"{heading}"[mh:noexp]', "facets": ["year"], "top": 30}
         answers = tuple(sorted(years))
         yield Task(f"years:{heading}", f"In which years was {heading} written about?", answers, ((FACETS, asked),))
-    bad = tuple(_read_pmid(one) for one in read_articles() if _is_retracted(one))[:5]
+    bad = tuple(_read_pmid(article) for article in read_articles() if _is_retracted(article))[:5]
     step: Step = (SEARCH, {"query_term": "retracted publication[pt]", "max_results": 50})
     yield Task("retracted:all", "Which articles were retracted?", bad, (step,))
     one = next(one for one in by_heading["Gene Editing"] if one.find(".//AbstractText") is not None)
@@ -208,7 +212,7 @@ def _read_doi(one: ElementTree.Element) -> str:
 def _make_gene_tasks() -> Iterator[Task]:
     root = ElementTree.parse(FIXTURES / "gene" / "human.xml").getroot()
     records = json.loads((FIXTURES / "entrez" / "gene.json").read_text(encoding="utf-8"))["records"]
-    links = {one["uid"]: one["links"]["gene_pubmed"] for one in records if "gene_pubmed" in one["links"]}
+    links = {record["uid"]: record["links"]["gene_pubmed"] for record in records if "gene_pubmed" in record["links"]}
     for place, gene in enumerate(list(root.iter("Entrezgene"))[:3]):
         symbol, number = gene.findtext(".//Gene-ref_locus", ""), gene.findtext(".//Gene-track_geneid", "")
         find: Step = (GENES, {"query": symbol, "organism": "human", "page_size": 1})
@@ -245,7 +249,7 @@ def _make_mesh_tasks() -> Iterator[Task]:
 def _make_other_tasks() -> Iterator[Task]:
     """Yield the questions for other services than PubMed."""
     preprints = json.loads((FIXTURES / "europepmc" / "preprints.json").read_text(encoding="utf-8"))["records"]
-    for one in [one for one in preprints if "<" not in one["title"]][:2]:
+    for one in [preprint for preprint in preprints if "<" not in preprint["title"]][:2]:
         title = one["title"].rstrip(".")
         step: Step = ("europepmc_search", {"query": f'TITLE:"{title}"', "sources": ["PPR"]})
         yield Task(f"preprint:{one['doi']}", f"Which DOI has the preprint “{title}”?", (one["doi"],), (step,))

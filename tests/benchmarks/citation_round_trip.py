@@ -42,7 +42,7 @@ def write_corpus(recordings: Path, file: Path) -> list[Article]:
             records.setdefault(pmid[1], match[0])
     file.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
     articles = [record.article() for record in iter_records(file.read_bytes()) if record.kind == "article"]
-    return [one for one in articles if one.title and one.authors and one.journal_info]
+    return [article for article in articles if article.title and article.authors and article.journal_info]
 
 
 def main() -> None:

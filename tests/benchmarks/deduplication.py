@@ -29,10 +29,10 @@ from entrez_kit.references.merge.signatures import RecordFields, build_signature
 
 def count_errors(labels: Sequence[Sequence[str]], groups: Sequence[Sequence[str]]) -> tuple[int, int]:
     """Return the missed duplicates and the wrong ones, counted as records that should be removed or kept."""
-    label = {one: n for n, members in enumerate(labels) for one in members}
-    group = {one: n for n, members in enumerate(groups) for one in members}
-    missed = sum(len({group.get(one, one) for one in members}) - 1 for members in labels)
-    wrong = sum(len({label.get(one, one) for one in members}) - 1 for members in groups)
+    label = {member: n for n, members in enumerate(labels) for member in members}
+    group = {member: n for n, members in enumerate(groups) for member in members}
+    missed = sum(len({group.get(member, member) for member in members}) - 1 for members in labels)
+    wrong = sum(len({label.get(member, member) for member in members}) - 1 for members in groups)
     return missed, wrong
 
 

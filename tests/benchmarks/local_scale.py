@@ -287,10 +287,10 @@ def compare(folder: Path, texts: Path, options: argparse.Namespace, broken: list
         contenders.insert(1, Tantivy(folder / "tantivy"))
     except ImportError:
         print("tantivy is not installed", file=sys.stderr)
-    contenders = [one for one in contenders if one.name not in options.without.split(",")]
+    contenders = [contender for contender in contenders if contender.name not in options.without.split(",")]
     size = options.records
     rows = list(read_rows(texts, size)) if size <= 200_000 else None
-    figures: dict[str, Any] = {one.name: {} for one in contenders}
+    figures: dict[str, Any] = {contender.name: {} for contender in contenders}
     for one in contenders:
         built = one.path / f"built-{size}.json"
         if not built.exists():
@@ -319,7 +319,7 @@ def compare(folder: Path, texts: Path, options: argparse.Namespace, broken: list
             times, counts = _time_each([partial(ask, one, each) for each in few])
             figures[one.name] |= {f"{kind} p50 ms": _percent(times, 50), f"{kind} p95 ms": _percent(times, 95)}
             figures[one.name][f"{kind} hits"] = sum(counts) if len(few) == len(questions) else None
-    known = {one.name: one for one in contenders}
+    known = {contender.name: contender for contender in contenders}
     if isinstance(engine := known.get("tantivy"), Tantivy):
         times, counts = _time_each([partial(engine.list_all, "risk")])
         figures["tantivy"]["addresses of all hits"] = {"hits": counts[0], "ms": times[0] * 1e3}

@@ -248,7 +248,7 @@ PLANS: tuple[tuple[str, str, tuple[str, ...], tuple[Step, ...]], ...] = (
 
 def build_tasks() -> list[Any]:
     """Return the tasks; the retracted article is the first of the demo."""
-    retracted = next(TASKS._read_pmid(one) for one in TASKS.read_articles() if TASKS._is_retracted(one))
+    retracted = next(TASKS._read_pmid(article) for article in TASKS.read_articles() if TASKS._is_retracted(article))
 
     def place(value: Any) -> Any:
         if isinstance(value, dict):

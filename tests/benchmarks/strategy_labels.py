@@ -140,7 +140,7 @@ def make_record(
         major = chance.choice(("Y", "N"))
         marks = "".join(
             f'<QualifierName UI="Q1" MajorTopicYN="{chance.choice("YN")}">{escape(qualifier)}</QualifierName>'
-            for qualifier in (MERGED.get(one, one) for one in heading.qualifiers)
+            for qualifier in (MERGED.get(qualifier, qualifier) for qualifier in heading.qualifiers)
             if chance.random() < 0.7
         )
         current = RENAMED.get(heading.name.lower(), heading.name)

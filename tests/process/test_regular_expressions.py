@@ -272,7 +272,7 @@ def test_the_measurement_works_on_a_busy_machine(nanoseconds: float) -> None:
 
 
 def test_every_pattern_is_linear() -> None:
-    wanted = [one for one in list_patterns().values() if one.where not in EXCUSED]
+    wanted = [pattern for pattern in list_patterns().values() if pattern.where not in EXCUSED]
     wrong = find_problems(wanted)
     assert not wrong, "\n".join(f"{name}\n    {found}" for name, found in wrong.items())
 
@@ -287,7 +287,7 @@ def test_no_pattern_repeats_a_group_possessively() -> None:
     """Python before 3.11.5 evaluates it incorrectly, and finds nothing."""
     assert repeats_a_group_possessively(r"(?:[^<]++|<(?!/a))*+</a>")
     assert not repeats_a_group_possessively(r"(?>(?:[^<]++|<(?!/a))*)[)*+]\)++</a>")
-    assert [one.where for one in list_patterns().values() if repeats_a_group_possessively(one.source)] == []
+    assert [pattern.where for pattern in list_patterns().values() if repeats_a_group_possessively(pattern.source)] == []
 
 
 HOSTILE: Final = """

@@ -50,7 +50,7 @@ class Article:
     root: ElementTree.Element = field(repr=False)
 
     def _all(self, path: str) -> list[str]:
-        return ["".join(one.itertext()) for one in self.root.iterfind(path)]
+        return ["".join(element.itertext()) for element in self.root.iterfind(path)]
 
     @cached_property
     def pmid(self) -> int:
@@ -134,7 +134,10 @@ class Article:
         for heading in self.root.iterfind("MedlineCitation/MeshHeadingList/MeshHeading"):
             name = heading.find("DescriptorName")
             assert name is not None
-            marks = [(one.text or "", one.get("MajorTopicYN") == "Y") for one in heading.iterfind("QualifierName")]
+            marks = [
+                (element.text or "", element.get("MajorTopicYN") == "Y")
+                for element in heading.iterfind("QualifierName")
+            ]
             found.append((name.text or "", name.get("MajorTopicYN") == "Y", marks))
         return found
 
@@ -163,7 +166,7 @@ class Article:
     def authors(self) -> list[tuple[str, str]]:
         """The short and the full name of each author."""
         path = "MedlineCitation/Article/AuthorList/Author"
-        valid = [one for one in self.root.iterfind(path) if one.get("ValidYN") != "N"]
+        valid = [element for element in self.root.iterfind(path) if element.get("ValidYN") != "N"]
         return (
             self._people(f"{path}[@ValidYN='Y']")
             if valid and len(valid) < len(self.root.findall(path))
@@ -177,9 +180,9 @@ class Article:
     @cached_property
     def identifiers(self) -> list[str]:
         own = [
-            one.text or ""
-            for one in self.root.iterfind("PubmedData/ArticleIdList/ArticleId")
-            if one.get("IdType") != "pubmed"
+            element.text or ""
+            for element in self.root.iterfind("PubmedData/ArticleIdList/ArticleId")
+            if element.get("IdType") != "pubmed"
         ]
         return [*own, *self._all("MedlineCitation/Article/ELocationID")]
 
@@ -228,7 +231,7 @@ class Article:
         ):
             if citation.find(path) is not None:
                 found.add(name)
-        if any(one.startswith("PMC") for one in self.identifiers):
+        if any(identifier.startswith("PMC") for identifier in self.identifiers):
             found.add("pubmed pmc")
         return found
 
@@ -397,7 +400,7 @@ def has_accession(text: str) -> Check:
 def has_value(path: str, text: str) -> Check:
     """Match the whole value of an element, without regard to case and punctuation."""
     return lambda article: any(
-        squeeze_blanks(text) == squeeze_blanks("".join(one.itertext())) for one in article.root.iterfind(path)
+        squeeze_blanks(text) == squeeze_blanks("".join(element.itertext())) for element in article.root.iterfind(path)
     )
 
 
@@ -411,7 +414,7 @@ def has_journal(text: str) -> Check:
 
 def has_identifier(text: str) -> Check:
     """Match an identifier of the article, case aside."""
-    return lambda article: text.casefold() in (one.casefold() for one in article.identifiers)
+    return lambda article: text.casefold() in (identifier.casefold() for identifier in article.identifiers)
 
 
 def has_day(column: str, low: int, high: int) -> Check:

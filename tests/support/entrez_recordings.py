@@ -103,7 +103,9 @@ def read_recordings(folder: Path) -> list[Recorded]:
 
 def serve_recordings(recordings: Iterable[Recorded], faults: Mapping[str, float] | None = None) -> Sandbox:
     """Return a server that answers with recordings; other requests get status 404."""
-    replies = {one.key: LocalReply(one.body, one.content_type, one.status) for one in recordings}
+    replies = {
+        recording.key: LocalReply(recording.body, recording.content_type, recording.status) for recording in recordings
+    }
 
     def replay(request: LocalRequest, _: LocalState) -> LocalReply:
         return replies.get(_make_key(request.endpoint, request.params), answer_text("404 Not Found\n", 404))

@@ -89,7 +89,7 @@ def write_entrezgene(
         )
 
     merged = "".join(dbtag(db, value) for db, value in current)
-    listed = "".join(f"<Gene-ref_syn_E>{escape(one)}</Gene-ref_syn_E>" for one in synonyms)
+    listed = "".join(f"<Gene-ref_syn_E>{escape(synonym)}</Gene-ref_syn_E>" for synonym in synonyms)
     own = "".join(dbtag(db, value) for db, value in tags)
     sources = "".join(
         f'<SubSource><SubSource_subtype value="{kind}"/><SubSource_name>{value}</SubSource_name></SubSource>'

@@ -65,7 +65,7 @@ def _state(folder: Path) -> dict[str, Any]:
         name: (folder / name).read_text("utf-8") for name in (RECORDS, PAIRS, SCREENING) if (folder / name).exists()
     }
     staged = (folder / ".staged").exists()
-    return {**texts, "warnings": [one.code for one in review.warnings], "staged": staged}
+    return {**texts, "warnings": [warning.code for warning in review.warnings], "staged": staged}
 
 
 def try_command(review: Path, step: int, command: list[str]) -> dict[str, Any]:

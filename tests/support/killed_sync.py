@@ -178,7 +178,9 @@ def _find_errors(folder: Path) -> list[str]:
         }
         blocks = list(vector_index.read_blocks(connection, LetterModel.name, 4))
         waiting = set(vector_index.list_queued(connection, LetterModel.name))
-    held = {chunk for one in blocks for chunk in one.chunks[slice(None) if one.kept is None else one.kept].tolist()}
+    held = {
+        chunk for block in blocks for chunk in block.chunks[slice(None) if block.kept is None else block.kept].tolist()
+    }
     embedded = {row[0] for row in list_rows(store, "SELECT chunk_id FROM vectors")}
     if held - waiting != embedded - waiting:
         found.append("the index of the vectors and its queue have other passages than there are")

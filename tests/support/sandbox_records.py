@@ -63,8 +63,8 @@ def write_article(
     issued = write_tag("Year", str(year)) + write_tag("Month", month) + write_tag("Day", str(day or ""))
     listed = "".join(f'<ArticleId IdType="{kind}">{value}</ArticleId>' for kind, value in (("pubmed", str(pmid)), *ids))
     cited = "".join(
-        write_tag("Reference", f'<ArticleIdList><ArticleId IdType="pubmed">{one}</ArticleId></ArticleIdList>')
-        for one in references
+        write_tag("Reference", f'<ArticleIdList><ArticleId IdType="pubmed">{reference}</ArticleId></ArticleIdList>')
+        for reference in references
     )
     return (
         f'<PubmedArticle><MedlineCitation Status="MEDLINE" Owner="NLM"><PMID Version="1">{pmid}</PMID>'

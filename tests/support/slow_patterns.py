@@ -65,13 +65,13 @@ def list_attacks(pattern: Pattern) -> list[tuple[str, str]]:
     tree = _parser.parse(pattern.source, pattern.flags & ~re.DEBUG)
     texts = sorted({_make_sample(tree, {}, random_numbers)[:40] for _ in range(SAMPLES)})
     singles = sorted(set("".join(texts)) | {" "})
-    sure = {("", one) for one in singles}
-    more = {("", one + two) for one in singles[:12] for two in singles[:12]}
+    sure = {("", single) for single in singles}
+    more = {("", single + two) for single in singles[:12] for two in singles[:12]}
     for text in texts:
         for start in range(len(text) + 1):
             sure |= {(text[:start], one) for one in (*text[start - 1 : start], *text[start : start + 1])}
             more |= {(text[:start], text[start:end]) for end in range(start + 2, len(text) + 1)}
-            more |= {(text[:start], one) for one in singles[:20]}
+            more |= {(text[:start], single) for single in singles[:20]}
     spare = sorted(more - sure)
     return sorted(sure) + random_numbers.sample(spare, min(len(spare), ATTACKS))
 

@@ -120,7 +120,7 @@ class LineMatcher:
         key = _to_plain(self._renamed.get(node.name.lower(), node.name))
         source = "majr" if node.major else "mesh"
         if node.qualifiers:
-            pairs = [f"{key}/{_to_plain(self._merged.get(one, one))}" for one in node.qualifiers]
+            pairs = [f"{key}/{_to_plain(self._merged.get(qualifier, qualifier))}" for qualifier in node.qualifiers]
             return set[int]().union(*(self._values[f"{source}_pair", pair] for pair in pairs))
         return set(self._values[source, key])
 

@@ -92,17 +92,17 @@ def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[Heading
             if line.node is None:
                 continue
             inner: set[int] = set()
-            for one in walk(line.node):
-                if isinstance(one, Near):
-                    inner |= {id(part) for part in walk(one)} - {id(one)}
-                if id(one) in inner:
+            for node in walk(line.node):
+                if isinstance(node, Near):
+                    inner |= {id(part) for part in walk(node)} - {id(node)}
+                if id(node) in inner:
                     continue
-                if isinstance(one, Words | Near):
-                    texts.append(one)
-                elif isinstance(one, Heading):
-                    headings.append(one)
-                elif isinstance(one, Value):
-                    values.append(one)
+                if isinstance(node, Words | Near):
+                    texts.append(node)
+                elif isinstance(node, Heading):
+                    headings.append(node)
+                elif isinstance(node, Value):
+                    values.append(node)
     return texts, headings, values
 
 

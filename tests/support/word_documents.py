@@ -71,7 +71,7 @@ def write_zotero(items: Sequence[dict[str, Any]], shown: str) -> str:
         "citationID": "a1b2",
         "properties": {"formattedCitation": shown, "plainCitation": shown},
         "citationItems": [
-            {"id": n, "uris": [f"http://zotero.org/x/{n}"], "itemData": one} for n, one in enumerate(items)
+            {"id": n, "uris": [f"http://zotero.org/x/{n}"], "itemData": item} for n, item in enumerate(items)
         ],
         "schema": "https://github.com/citation-style-language/schema/raw/master/csl-citation.json",
     }
@@ -80,13 +80,13 @@ def write_zotero(items: Sequence[dict[str, Any]], shown: str) -> str:
 
 def write_mendeley(items: Sequence[dict[str, Any]], shown: str) -> str:
     """Return a citation in the format of Mendeley's older plugin."""
-    kept = {"citationItems": [{"id": f"ITEM-{n}", "itemData": one} for n, one in enumerate(items)], "mendeley": {}}
+    kept = {"citationItems": [{"id": f"ITEM-{n}", "itemData": item} for n, item in enumerate(items)], "mendeley": {}}
     return write_field(f"ADDIN CSL_CITATION {json.dumps(kept)}", shown)
 
 
 def write_mendeley_cite(items: Sequence[dict[str, Any]], shown: str) -> str:
     """Return a citation in the format of Mendeley Cite: in the tag of a content control."""
-    kept = {"citationID": "M1", "citationItems": [{"id": str(n), "itemData": one} for n, one in enumerate(items)]}
+    kept = {"citationID": "M1", "citationItems": [{"id": str(n), "itemData": item} for n, item in enumerate(items)]}
     tag = f"MENDELEY_CITATION_v3_{base64.b64encode(json.dumps(kept).encode()).decode()}"
     content = f"<w:sdtContent>{write_run(shown)}</w:sdtContent>"
     return f"<w:sdt><w:sdtPr><w:tag w:val={quoteattr(tag)}/></w:sdtPr>{content}</w:sdt>"

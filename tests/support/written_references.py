@@ -36,7 +36,7 @@ def get_fields(article: Article) -> dict[str, str]:
     journal = article.journal_info
     assert journal is not None
     date = journal.publication_date
-    year = (date.year if date else None) or next((one.year for one in article.article_dates if one.year), "")
+    year = (date.year if date else None) or next((date.year for date in article.article_dates if date.year), "")
     return {
         "title": article.title.rstrip("."),
         "journal": journal.title or "",
@@ -206,7 +206,9 @@ INVENTED = (
 def fabricate_references(articles: Sequence[Article], most: int = 14) -> list[str]:
     """Return false references, each false in one respect, or of works that do not exist."""
     made: list[str] = []
-    known = [one for one in articles if all(who.last_name for who in one.authors) and len(one.authors) > 1]
+    known = [
+        article for article in articles if all(who.last_name for who in article.authors) and len(article.authors) > 1
+    ]
     wanted = [one for one in known if get_fields(one)["volume"].isdigit() and get_fields(one)["pages"][:1].isdigit()][
         :most
     ]

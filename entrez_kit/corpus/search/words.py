@@ -55,7 +55,7 @@ def search(
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
         is_close = len(scores) and scores[:_CLOSE][-1] >= profile.feedback_share_least * scores[0]
         if profile.feedback_weight > 0 and is_close:
-            asked = sum(one.weight for one in concepts if searched.count_phrases(one.phrases, formula))
+            asked = sum(concept.weight for concept in concepts if searched.count_phrases(concept.phrases, formula))
             if asked >= profile.feedback_words_least:
                 scores[:depth] += _feed_back(
                     connection, searched, profile, concepts, asked, pmids, numbers[:depth], scores

@@ -49,7 +49,7 @@ class Finding(Result):
 
 def find_gravest(findings: Iterable[Finding]) -> CheckStatus:
     """Return the code of the most serious finding, or "verified" if the list is empty."""
-    return min((one.code for one in findings), key=CODES.index, default="verified")
+    return min((finding.code for finding in findings), key=CODES.index, default="verified")
 
 
 def to_finding(difference: FieldDifference) -> Finding:

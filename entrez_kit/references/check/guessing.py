@@ -177,7 +177,7 @@ def guess_parts(text: str) -> Guess:
     journal, place = _guess_journal_and_place(plain, titles)
     year = years[0] if years else None
     places = [JournalPlace(journal, year, place["volume"], place["page"])] if journal and year and place else []
-    places = [one for one in places if one.volume != one.year]
+    places = [place for place in places if place.volume != place.year]
     places += _yield_places_before(plain, dated) if dated is not None else ()
     return Guess(titles, _find_first_author(plain), year, tuple(dict.fromkeys(places)))
 

@@ -226,11 +226,15 @@ def _yield_ids(value: Any, column: str, keys: Mapping[str, str | None]) -> Itera
 def _read_draft(draft: str, keys: Mapping[str, str | None]) -> ClaimFile:
     listed = read_own_list(draft)
     keys = {
-        **{one.number or str(n): _find_id(one) for n, one in enumerate(listed.references, start=1)},
-        **{f"^{one.key}": _find_id(one) for one in read_footnotes(draft)},
+        **{reference.number or str(n): _find_id(reference) for n, reference in enumerate(listed.references, start=1)},
+        **{f"^{footnote.key}": _find_id(footnote) for footnote in read_footnotes(draft)},
         **keys,
     }
-    text = (Paragraph(*one) for one in iter_paragraphs(draft) if one[0] not in listed.lines and not _NOTE.match(one[1]))
+    text = (
+        Paragraph(*paragraph)
+        for paragraph in iter_paragraphs(draft)
+        if paragraph[0] not in listed.lines and not _NOTE.match(paragraph[1])
+    )
     return _read_paragraphs(text, keys, has_list=bool(listed.references))
 
 

@@ -84,7 +84,7 @@ class CsvFile(ReferenceFile):
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a row; a column without a tag becomes a note."""
         row, reference = self._rows[index][0], self.references[index]
-        return OriginalRecord(tuple(dict.fromkeys(one for one in _yield_fields(row, reference) if one[1])))
+        return OriginalRecord(tuple(dict.fromkeys(field for field in _yield_fields(row, reference) if field[1])))
 
 
 def _fold(name: str | None) -> str:

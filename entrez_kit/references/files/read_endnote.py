@@ -52,7 +52,7 @@ def read_endnote_record(record: Any, number: int) -> Reference:
         key=get_first("label", "rec-number") or f"record {number}",
         line=record.sourceline,
         title=get_first("titles/title"),
-        authors=[one for one in authors if one.text],
+        authors=[author for author in authors if author.text],
         journal=get_first(
             "periodical/full-title", "titles/secondary-title", "periodical/abbr-1", "alt-periodical/full-title"
         ),

@@ -86,7 +86,7 @@ class _Record:
     def list_values(self, *tags: str) -> list[str]:
         """Return the values of the first of several tags that has values."""
         for tag in tags:
-            if values := [text for one in self.fields if one.tag == tag and (text := to_one_line(one.value))]:
+            if values := [text for field in self.fields if field.tag == tag and (text := to_one_line(field.value))]:
                 return values
         return []
 
@@ -108,7 +108,7 @@ class _RecordEdit:
         present = [tag for tag in tags if self.record.list_values(tag)]
         line_end, last = self.lines[self.record.start].end or "\n", self.lines[self.record.end]
         for tag in (present if every else present[:1]) or [tags[0]]:
-            places = [number for one in self.record.fields if one.tag == tag for number in one.lines]
+            places = [number for field in self.record.fields if field.tag == tag for number in field.lines]
             lines = [f"{tag}  - {value}{line_end}" for value in values]
             self.replaced.update((place, []) for place in places)
             if places:
@@ -206,10 +206,10 @@ class RisFile(ReferenceFile):
         for record in self._records:
             known: set[str] = set()
             again: dict[str, int] = {}
-            for one in record.fields:
-                if one.tag in known and one.tag in _ONCE:
-                    again.setdefault(one.tag, one.lines[0])
-                known.add(one.tag)
+            for entry in record.fields:
+                if entry.tag in known and entry.tag in _ONCE:
+                    again.setdefault(entry.tag, entry.lines[0])
+                known.add(entry.tag)
             if len(again) > 1:
                 yield min(again.values())
 
@@ -217,7 +217,9 @@ class RisFile(ReferenceFile):
         """Return the fields of a record."""
         record = self._records[index]
         fields = (
-            (intern(one.tag), text) for one in record.fields if one.tag != "TY" and (text := to_one_line(one.value))
+            (intern(field.tag), text)
+            for field in record.fields
+            if field.tag != "TY" and (text := to_one_line(field.value))
         )
         return OriginalRecord((("TY", record.kind), *fields))
 
@@ -259,9 +261,9 @@ class RisFile(ReferenceFile):
         ]
         own = [
             self._lines[number].text
-            for one in record.fields
-            if one.tag not in _OF_WORK and not (one.tag == "N1" and is_about_version(one.value))
-            for number in one.lines
+            for field in record.fields
+            if field.tag not in _OF_WORK and not (field.tag == "N1" and is_about_version(field.value))
+            for number in field.lines
         ]
         return [*lines[:-1], *own, lines[-1]]
 

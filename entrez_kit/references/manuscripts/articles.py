@@ -40,7 +40,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     articles = (
         [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
     )
-    references = [one for article in articles for one in _iter_references(article)]
+    references = [reference for article in articles for reference in _iter_references(article)]
     return Manuscript(references, searched="it has no <ref> with content")
 
 
@@ -58,10 +58,13 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
     def get_first(*names: str) -> str | None:
-        found = (_join_text(one) for name in names for one in iter_descendants(element, name))
+        found = (_join_text(descendant) for name in names for descendant in iter_descendants(element, name))
         return next((one for one in found if one), None)
 
-    ids = {get_attribute(one, "pub-id-type").lower(): _join_text(one) for one in iter_descendants(element, "pub-id")}
+    ids = {
+        get_attribute(descendant, "pub-id-type").lower(): _join_text(descendant)
+        for descendant in iter_descendants(element, "pub-id")
+    }
     written = build_reference(text, number)
     base = {
         "key": key,
@@ -79,7 +82,7 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
         return written.model_copy(update=base)
     authors = []
     groups = list(iter_descendants(element, "person-group"))
-    holders = [one for one in groups if get_attribute(one, "person-group-type") in ("author", "")] or [element]
+    holders = [group for group in groups if get_attribute(group, "person-group-type") in ("author", "")] or [element]
     for holder in holders:
         for name in iter_descendants(holder, "name", "string-name", "collab"):
             parts = {get_local_name(part): _join_text(part) for part in name}

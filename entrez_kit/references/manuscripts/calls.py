@@ -65,7 +65,7 @@ def check_calls(manuscript: Manuscript) -> list[InTextFinding]:
 
     The style of citation is detected: keys; numbers in brackets, in parentheses or as superscript; or names with years.
     """
-    return [one.model_copy(update={"counts": manuscript.counts}) for one in _find_problems(manuscript)]
+    return [problem.model_copy(update={"counts": manuscript.counts}) for problem in _find_problems(manuscript)]
 
 
 def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
@@ -77,8 +77,13 @@ def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _check_numbers(references, numbered)
     if named:
-        return _match_calls(named, [(_name_entry(one), one) for one in references], _index_entries(references))
-    return [InTextFinding(kind="never_called", call=one.number or one.key, line=one.line) for one in references]
+        return _match_calls(
+            named, [(_name_entry(reference), reference) for reference in references], _index_entries(references)
+        )
+    return [
+        InTextFinding(kind="never_called", call=reference.number or reference.key, line=reference.line)
+        for reference in references
+    ]
 
 
 def _match_calls(
@@ -106,8 +111,8 @@ def _match_calls(
 def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
     """Compare citations by key, and in a Word document also typed citations."""
     places: dict[str, list[int]] = {}
-    for number, one in enumerate(manuscript.references):
-        places.setdefault(one.key, []).append(number)
+    for number, reference in enumerate(manuscript.references):
+        places.setdefault(reference.key, []).append(number)
     find_by_name = _index_entries(manuscript.references)
 
     def find_entries(what: Any) -> list[int]:
@@ -117,8 +122,12 @@ def _check_keys(manuscript: Manuscript) -> Iterator[InTextFinding]:
             return [what - 1] if what <= len(manuscript.references) else []
         return find_by_name(what)
 
-    calls = [_Call(one.key, one.key, one.line, one.text or None) for one in manuscript.calls if one.key != "*"]
-    entries = [(one.key, one) for one in manuscript.references] if len(calls) == len(manuscript.calls) else []
+    calls = [_Call(call.key, call.key, call.line, call.text or None) for call in manuscript.calls if call.key != "*"]
+    entries = (
+        [(reference.key, reference) for reference in manuscript.references]
+        if len(calls) == len(manuscript.calls)
+        else []
+    )
     if manuscript.counts == "paragraph":
         calls = sorted([*calls, *_find_typed_calls(manuscript)], key=lambda call: call.line)
     return _match_calls(calls, entries, find_entries)
@@ -177,8 +186,8 @@ def _expand_numbers(numbers: str, line: Line, place: int) -> Iterator[_Call]:
 
 def _check_numbers(references: Sequence[Reference], calls: Sequence[_Call]) -> Iterator[InTextFinding]:
     numbers = {
-        int(one.number) if one.number and one.number.isdigit() else place: one
-        for place, one in enumerate(references, start=1)
+        int(reference.number) if reference.number and reference.number.isdigit() else place: reference
+        for place, reference in enumerate(references, start=1)
     }
     places = {number: [place] for place, number in enumerate(sorted(numbers))}
     entries = [(str(number), one) for number, one in sorted(numbers.items())]
@@ -189,7 +198,7 @@ def _check_numbers(references: Sequence[Reference], calls: Sequence[_Call]) -> I
 
 def _is_alphabetical(references: Sequence[Reference]) -> bool:
     """Return true if a list is ordered by author: its numbers do not follow the text."""
-    names = [_fold_first_author(one).partition(" ")[0] for one in references]
+    names = [_fold_first_author(reference).partition(" ")[0] for reference in references]
     return len(names) >= MIN_ORDERED and names == sorted(names)
 
 
@@ -241,7 +250,7 @@ def _expand_years(names: str, years: str, line: Line, place: int) -> Iterator[_C
 
 def _index_entries(references: Sequence[Reference]) -> Callable[[tuple[str, str]], list[int]]:
     """Return a function that returns the indexes of the entries with a name and a year."""
-    entries = [(_fold_first_author(one), _list_years(one)) for one in references]
+    entries = [(_fold_first_author(reference), _list_years(reference)) for reference in references]
 
     def find_entries(call: tuple[str, str]) -> list[int]:
         name, year = call
@@ -307,7 +316,7 @@ def mark_calls(manuscript: Manuscript) -> Iterator[Paragraph]:
 
 def number_entries(references: Sequence[Reference]) -> list[str]:
     """Return the number of each entry: its printed number, or its position from 1."""
-    return [one.number or str(place) for place, one in enumerate(references, start=1)]
+    return [reference.number or str(place) for place, reference in enumerate(references, start=1)]
 
 
 def _enclose_call(call: re.Match[str]) -> str:
@@ -344,7 +353,7 @@ def _replace_fields(manuscript: Manuscript, write: Callable[[list[str]], str]) -
         write: returns the new text of a citation, given the numbers of its entries.
     """
     references = manuscript.references
-    places = dict(zip((one.key for one in references), number_entries(references), strict=True))
+    places = dict(zip((reference.key for reference in references), number_entries(references), strict=True))
     fields: dict[int, list[tuple[str, list[str]]]] = {}
     for call in manuscript.calls:
         of_line = fields.setdefault(call.line, [])

@@ -112,7 +112,7 @@ def list_cited_entries(
         text = decode_file(content, name).text
         found = READERS[detect_kind(text, name, f".{name.rpartition('.')[2]}")](text, name)
         warnings += found.warnings
-        references += [one for one in found.references if called is None or one.key in called]
+        references += [reference for reference in found.references if called is None or reference.key in called]
     return references, warnings
 
 

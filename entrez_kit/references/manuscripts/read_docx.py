@@ -223,22 +223,22 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     reader = _Reader(name)
     for part, root in _yield_parts(content, name):
         reader.read_part(root, notes=part != "word/document.xml")
-    listed = _merge_numbers(_find_list([one for one in reader.paragraphs if not one.note]))
-    notes = [one for one in reader.paragraphs if one.note and one.text]
+    listed = _merge_numbers(_find_list([paragraph for paragraph in reader.paragraphs if not paragraph.note]))
+    notes = [paragraph for paragraph in reader.paragraphs if paragraph.note and paragraph.text]
     if not listed and not reader.records and notes:  # the references are footnotes or endnotes
         references = [
-            build_reference(one.text, one.number, number=str(n), where="paragraph") for n, one in enumerate(notes, 1)
+            build_reference(note.text, note.number, number=str(n), where="paragraph") for n, note in enumerate(notes, 1)
         ]
         return Manuscript(
             references,
-            calls=[KeyCall(one.key, one.line or 0, "") for one in references],
+            calls=[KeyCall(reference.key, reference.line or 0, "") for reference in references],
             keyed=True,
             counts="paragraph",
         )
     # A bibliography written by a reference manager duplicates its records.
     list_paragraphs = [one for one in listed if one.generated] or listed
     records = _Records(reader.records.values())
-    list_numbers = {one.number for one in list_paragraphs}
+    list_numbers = {paragraph.number for paragraph in list_paragraphs}
     typed = [one for one in listed if one.number not in list_numbers or not records.have(one.text)]
     references = list(reader.records.values())
     references += [
@@ -246,7 +246,11 @@ def read_docx(content: bytes, name: str) -> Manuscript:
         for one in typed
     ]
     numbers = {one.number for one in listed}
-    text = [Line(one.number, one.text) for one in reader.paragraphs if one.text and one.number not in numbers]
+    text = [
+        Line(paragraph.number, paragraph.text)
+        for paragraph in reader.paragraphs
+        if paragraph.text and paragraph.number not in numbers
+    ]
     return Manuscript(references, text, reader.calls, keyed=bool(reader.records) and not typed, counts="paragraph")
 
 
@@ -329,9 +333,11 @@ def _parse_xml(content: bytes, name: str) -> Any:
 def _find_list(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
     """Return the paragraphs of the list: those under its heading, or those in a bibliography field or style."""
     list_paragraphs = [
-        one for one in paragraphs if one.text and (one.generated or one.listed) and not HEADING.fullmatch(one.text)
+        paragraph
+        for paragraph in paragraphs
+        if paragraph.text and (paragraph.generated or paragraph.listed) and not HEADING.fullmatch(paragraph.text)
     ]
-    start = max((n for n, one in enumerate(paragraphs) if HEADING.fullmatch(one.text)), default=None)
+    start = max((n for n, paragraph in enumerate(paragraphs) if HEADING.fullmatch(paragraph.text)), default=None)
     under: list[_Paragraph] = []
     for one in paragraphs[start + 1 :] if start is not None else ():
         if one.text and (one.heading or END_OF_LIST.match(one.text)) and not one.generated:
@@ -377,11 +383,11 @@ class _Records:
     def __init__(self, records: Iterable[Reference]) -> None:
         self._dois: set[str] = set()
         self._words: dict[str, Any] = {}
-        for one in records:
-            if one.doi:
-                self._dois.add(one.doi.lower())
+        for record in records:
+            if record.doi:
+                self._dois.add(record.doi.lower())
             branch = self._words
-            words = fold_text(one.title or "").split()[:MAX_WORDS]
+            words = fold_text(record.title or "").split()[:MAX_WORDS]
             for word in words:
                 branch = branch.setdefault(word, {})
             if words:

@@ -85,12 +85,12 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
         named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
         files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
         # A .bbl file may be older than the last citations and then lacks their entries.
-        missing = called - {one.key for one in references} - ({"*"} if references else set())
+        missing = called - {reference.key for reference in references} - ({"*"} if references else set())
         if missing or not references:
             more, new_warnings = list_cited_entries(files, beside, None if "*" in missing else missing)
             references += more
             warnings += new_warnings
-            there = [one for one in files if missing_warning(one) not in new_warnings]
+            there = [file for file in files if missing_warning(file) not in new_warnings]
             if there:
                 searched.append(
                     f"{', '.join(there)}: {'no cited entry' if called else 'the text does not cite any entry'}"
@@ -168,14 +168,14 @@ def _yield_entries(text: str) -> Iterator[Reference]:
         verbatim = dict(_VERB.findall(body))
         named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
         authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
-        family = [" ".join(part for part in (one.get("prefix"), one.get("family")) if part) for one in authors]
+        family = [" ".join(part for part in (author.get("prefix"), author.get("family")) if part) for author in authors]
         yield Reference(
             key=entry[1],
             line=lines.find(entry.start()),
             title=": ".join(part for part in (fields.get("title"), fields.get("subtitle")) if part) or None,
             authors=[
-                RefAuthor(family=convert_latex(name), given=convert_latex(one.get("given", "")) or None)
-                for name, one in zip(family, authors, strict=True)
+                RefAuthor(family=convert_latex(name), given=convert_latex(author.get("given", "")) or None)
+                for name, author in zip(family, authors, strict=True)
                 if name
             ],
             more_authors="\\true{moreauthor}" in body,

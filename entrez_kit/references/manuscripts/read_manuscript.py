@@ -60,7 +60,7 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
     from entrez_kit.references.manuscripts.calls import check_calls
 
     where = manuscript.searched or f"no line has only the word {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
-    missing = [one.message.rstrip(".") for one in manuscript.warnings]
+    missing = [warning.message.rstrip(".") for warning in manuscript.warnings]
     calls = [one.call for one in check_calls(manuscript)]
     text = f"citations without an entry: {join_names(calls)}" if calls else ""
     problem = "; ".join(part for part in (f"no list of references was found: {where}", *missing, text) if part)

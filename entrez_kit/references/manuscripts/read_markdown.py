@@ -80,7 +80,7 @@ def _is_list(text: str) -> bool:
     if not (_HEAD.match(text) or _HEADING.search(text)):
         return True
     entries = split_references(_HEAD.sub("", text))
-    return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(one.text or "") for one in entries)
+    return sum(map(looks_written_out, entries)) * 2 >= sum(not _HEADING.match(entry.text or "") for entry in entries)
 
 
 def read_own_list(text: str) -> PastedList:
@@ -90,7 +90,7 @@ def read_own_list(text: str) -> PastedList:
 
 
 def _strip_list_markup(pasted: PastedList) -> PastedList:
-    return replace(pasted, references=[_remove_syntax(one) for one in pasted.references])
+    return replace(pasted, references=[_remove_syntax(reference) for reference in pasted.references])
 
 
 def read_footnotes(text: str) -> list[Reference]:

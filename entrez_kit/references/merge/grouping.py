@@ -204,9 +204,9 @@ class _Groups:
         return [pair for part in self.yield_components(clear) if self.find_conflict(part) is None for pair in part]
 
     def _find_any_conflict(self, roots: list[int]) -> str | None:
-        for number, one in enumerate(roots):
+        for number, root in enumerate(roots):
             for other in roots[number + 1 :]:
-                if conflict := self._find_conflict_between(self._list_members(one), self._list_members(other)):
+                if conflict := self._find_conflict_between(self._list_members(root), self._list_members(other)):
                     return conflict
         return None
 

@@ -148,7 +148,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     if kind == "ids":
         return "list", *_read_list(text, name)
     read = read_reference_file(text, name, kind)
-    return kind, read, [one for one in read.warnings if one.code != "duplicate_key"]
+    return kind, read, [warning for warning in read.warnings if warning.code != "duplicate_key"]
 
 
 def _read_xml(text: str, name: str) -> tuple[ReferenceFile | list[Reference], list[Warn]]:
@@ -289,9 +289,11 @@ def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry
         if not work.others:
             continue
         members = sorted(work.entries, key=lambda one: (one.file, one.index))
-        reasons = sorted({reason for one in members for reason in why[position_of[one]]})
+        reasons = sorted({reason for member in members for reason in why[position_of[member]]})
         groups.append(
-            Group(kind="duplicate", members=[one.id for one in members], why="; ".join(reasons), kept=work.kept.id)
+            Group(
+                kind="duplicate", members=[member.id for member in members], why="; ".join(reasons), kept=work.kept.id
+            )
         )
     return sorted(groups, key=lambda group: group.members)
 
@@ -316,7 +318,8 @@ def _build_result(
     undecided.sort(key=lambda one: one.members)
     result = MergeResult(
         records=[  # without validation, which would copy the keys
-            RecordOfFile.model_construct(id=one.id, file=one.file, index=one.index, keys=one.keys) for one in entries
+            RecordOfFile.model_construct(id=entry.id, file=entry.file, index=entry.index, keys=entry.keys)
+            for entry in entries
         ],
         groups=[*duplicates, *families],
         sources=_count_files(names, entries, works),

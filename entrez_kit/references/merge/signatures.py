@@ -281,7 +281,7 @@ def fold_journal(text: str) -> tuple[str, tuple[tuple[str, ...], ...]]:
     names = [plain, *re.split(r" [=/] | ?: |\. (?=[A-Z][a-z]{3})| ?\[", text)]
     folded = [fold_title(name) for name in names]
     words = [tuple(word for word in name.split() if word not in _STOP and len(word) > 1) for name in folded]
-    return folded[0], tuple(dict.fromkeys(one for one in words if one))
+    return folded[0], tuple(dict.fromkeys(word for word in words if word))
 
 
 def read_doi(text: str | None) -> str:
@@ -329,7 +329,7 @@ def build_signature(number: int, record: RecordFields) -> Signature:
         core=_find_core(folded),
         numbers=list_numbers(folded),
         part=find_part(folded),
-        families=tuple(one for one in families if one and one != "null"),
+        families=tuple(family for family in families if family and family != "null"),
         names=frozenset(_fold_name(f"{first[0]} {first[1]}").split()),
         everyone=frozenset(
             word

@@ -87,7 +87,9 @@ class MergedWork:
         return [*self._list_own_fields(), *self.list_additions()]
 
     def _list_own_fields(self) -> list[Field]:
-        return [one for one in self.kept.original.fields if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]
+        return [
+            field for field in self.kept.original.fields if field[0] != "N1" or not field[1].startswith(SOURCE_NOTE)
+        ]
 
     def list_additions(self) -> list[Field]:
         """Return the fields that the kept record lacks."""
@@ -108,7 +110,7 @@ class MergedWork:
             added += [(tag, value) for tag, value in entry.original.fields if tag in _NOTES and value not in known]
         own_tags = {tag for tag, _ in own} | _OF_ONE_RECORD | set(_NOTES)
         for entry in self.others:
-            new = [one for one in entry.original.fields if one[0] not in own_tags]
+            new = [field for field in entry.original.fields if field[0] not in own_tags]
             added += new
             own_tags |= {tag for tag, _ in new}
         added = [one for one in added if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]

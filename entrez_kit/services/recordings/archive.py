@@ -325,15 +325,15 @@ class ArchiveReader:
             part = self._find_damaged() or "the list of its parts"
             raise self.damage_error(part, f"the file was changed after it was written ({part})")
         self.manifest = self._read_manifest()
-        if {one.filename for one in entries} != {MANIFEST, *self.manifest.parts}:
+        if {entry.filename for entry in entries} != {MANIFEST, *self.manifest.parts}:
             raise self.damage_error("the list of its parts", "the manifest lists other parts")
         if REQUESTS not in self.manifest.parts:
             raise self.damage_error(REQUESTS, f"{REQUESTS} is missing")
 
     def _check_entries(self, entries: list[zipfile.ZipInfo], size: int) -> None:
         """Refuse names, sizes and methods that no recording has, before any part is decompressed."""
-        names = [one.filename for one in entries]
-        total = sum(one.file_size for one in entries)
+        names = [entry.filename for entry in entries]
+        total = sum(entry.file_size for entry in entries)
         if len(names) > MAX_PARTS or len(set(names)) != len(names) or total > MAX_TOTAL_BYTES:
             raise self.damage_error("the list of its parts", "it has too many, too large or repeated parts")
         if total > max(SMALL_BYTES, MAX_RATIO * size):

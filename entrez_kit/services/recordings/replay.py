@@ -61,9 +61,9 @@ class Replay:
         self._answers: dict[str, _Answers] = {}
         try:
             manifest = self._archive.manifest
-            for one in self._archive.yield_requests():
-                outcome = one.model_copy(update={"params": []})  # the key stands for them
-                self._answers.setdefault(one.key, _Answers([])).outcomes.append(outcome)
+            for request in self._archive.yield_requests():
+                outcome = request.model_copy(update={"params": []})  # the key stands for them
+                self._answers.setdefault(request.key, _Answers([])).outcomes.append(outcome)
             self.clock: Clock = FixedClock(datetime.fromisoformat(manifest.started), date.fromisoformat(manifest.today))
             self._settings = self._read_settings()
         except ValueError:

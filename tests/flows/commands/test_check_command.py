@@ -122,9 +122,11 @@ def test_every_change_of_a_corrected_file_is_listed(cli: Cli, tmp_path: Path) ->
     changed = [(old[6:], new[6:]) for old, new in zip(before, after, strict=True) if old != new]
     changes = json.loads(done.out)["changes"]
 
-    assert sorted(changed) == sorted((one["old"], one["new"]) for one in changes if one["new"] != one["old"])
+    assert sorted(changed) == sorted(
+        (change["old"], change["new"]) for change in changes if change["new"] != change["old"]
+    )
     assert len(changed) > 2
-    assert all(f"{one['field']}: {one['old']} -> {one['new']}" in done.err for one in changes)
+    assert all(f"{change['field']}: {change['old']} -> {change['new']}" in done.err for change in changes)
 
 
 def test_fix_overwrites_its_earlier_output_only_on_request(cli: Cli, bib: Path, sandbox: Sandbox) -> None:
@@ -482,7 +484,7 @@ def test_fix_newer_replaces_a_preprint_with_its_published_version(
 @pytest.mark.parametrize(("suffix", "form"), [("bib", "bibtex"), ("ris", "ris"), ("json", "csl")])
 def test_fix_unique_writes_each_work_once(cli: Cli, tmp_path: Path, suffix: str, form: str) -> None:
     pieces = [cli("fetch", pmid, "-f", form).out for pmid in ("99000001", "99000001", PREPRINT, PUBLISHED)]
-    text = json.dumps([json.loads(one)[0] for one in pieces]) if form == "csl" else "\n".join(pieces)
+    text = json.dumps([json.loads(piece)[0] for piece in pieces]) if form == "csl" else "\n".join(pieces)
     file, fixed = (tmp_path / f"{name}.{suffix}" for name in ("refs", "refs.fixed"))
     file.write_text(text, encoding="utf-8")
 

@@ -313,7 +313,7 @@ def test_a_file_has_titles_for_every_result_if_the_fields_include_them(cli: Cli,
 
     summaries = yaml.safe_load(target.read_text(encoding="utf-8"))["brief_summaries"]
     assert len(summaries) == 3
-    assert all(one["title"] for one in summaries)
+    assert all(summary["title"] for summary in summaries)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -178,7 +178,7 @@ def test_numbers_outside_of_their_bounds_are_rejected(
     if name in ("retmax", "retstart"):
         arguments, fields = ("--query-key", "1", "--web-env", "x"), {"query_key": "1", "web_env": "x"}
     beyond = [bounds["ge"] - 1, -1, *([bounds["le"] + 1] if "le" in bounds else [])]
-    parameter = next((one for one in find_command(operation).params if one.name == name), None)
+    parameter = next((param for param in find_command(operation).params if param.name == name), None)
     given = next((place for place, word in enumerate(arguments) if parameter and word in parameter.opts), None)
     if given is not None:  # an option is given once
         arguments = (*arguments[:given], *arguments[given + 2 :])

@@ -249,9 +249,9 @@ def test_articles_are_listed_with_their_number(gene: Cli) -> None:
 def test_options_and_defaults_are_those_of_the_model(gene: Cli, operation: Operation[Any, Any]) -> None:
     command = _app.load_command("gene").commands[operation.command[1]]
     own = {
-        one.name: one
-        for one in command.params
-        if one.expose_value and one.name not in ("help", "input")  # -i FILE reads ids for several genes
+        param.name: param
+        for param in command.params
+        if param.expose_value and param.name not in ("help", "input")  # -i FILE reads ids for several genes
     }
     fields = operation.request.model_fields
 

@@ -341,7 +341,7 @@ def test_every_file_in_the_development_guide_exists() -> None:
 def test_the_guide_of_warnings_lists_exactly_the_codes_that_exist() -> None:
     rows = re.findall(r"^\| (`.*?) \| ", read_guide("warnings").text, re.MULTILINE)
     listed = re.findall(r"`(\w+)`", " ".join(rows))
-    families = {code for code, _ in MESSAGES} | {f"from_{one}" for one in get_args(Provenance)}
+    families = {code for code, _ in MESSAGES} | {f"from_{arg}" for arg in get_args(Provenance)}
     families |= {*get_args(WarningCode), STANDING_UNKNOWN, *SOURCE_WARNING_CODES}
     constants: set[str] = set()
     literal: set[str] = set()
@@ -350,8 +350,10 @@ def test_the_guide_of_warnings_lists_exactly_the_codes_that_exist() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 constants.add(node.value)
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in WARNINGS:
-                codes = [one.value for one in node.keywords if one.arg == "code"] or node.args[:1]
-                literal |= {one.value for one in codes if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+                codes = [keyword.value for keyword in node.keywords if keyword.arg == "code"] or node.args[:1]
+                literal |= {
+                    code.value for code in codes if isinstance(code, ast.Constant) and isinstance(code.value, str)
+                }
 
     assert len(listed) == len(set(listed)) > 70
     assert literal | families <= {*listed, *UNUSED, *(text for text in literal if " " in text)}

@@ -123,7 +123,7 @@ def prepare(cli: Cli, name: str) -> None:
         assert cli("local", "import", "pubmed", str(Path("baseline").resolve()), "desc2026.gz").status == 0
     if name == "review screen import":
         exported = Path("screening/title_abstract/all.ris").read_text(encoding="utf-8")
-        rows = [f"{one},include\n" for one in re.findall(r"^ID  - (\S+)", exported, re.MULTILINE)]
+        rows = [f"{element},include\n" for element in re.findall(r"^ID  - (\S+)", exported, re.MULTILINE)]
         Path("rayyan.csv").write_text("id,decision\n" + "".join(rows), encoding="utf-8")
 
 

@@ -44,13 +44,13 @@ def list_file_calls() -> Iterator[tuple[str, ...]]:
     for name in _app.COMMANDS:
         for path, command in list_commands(_app.load_command(name), (name,)):
             required = {
-                one.name: ["{good}"] if one.param_type_name == "argument" else [one.opts[-1], "{good}"]
-                for one in command.params
-                if one.required and "FILE" in str(one.metavar)
+                param.name: ["{good}"] if param.param_type_name == "argument" else [param.opts[-1], "{good}"]
+                for param in command.params
+                if param.required and "FILE" in str(param.metavar)
             } | {
-                one.name: [*([] if one.param_type_name == "argument" else [one.opts[-1]]), NEEDED[one.name]]
-                for one in command.params
-                if one.required and one.name in NEEDED
+                param.name: [*([] if param.param_type_name == "argument" else [param.opts[-1]]), NEEDED[param.name]]
+                for param in command.params
+                if param.required and param.name in NEEDED
             }
             for one in command.params:
                 if (
@@ -70,8 +70,8 @@ CALLS = list(list_file_calls())
 def list_stdin_calls() -> Iterator[tuple[str, ...]]:
     for name in _app.COMMANDS:
         for path, command in list_commands(_app.load_command(name), (name,)):
-            if any("reads" in (getattr(one, "help", "") or "") and "-" in one.help for one in command.params):
-                needed = [NEEDED[one.name] for one in command.params if one.required and one.name in NEEDED]
+            if any("reads" in (getattr(param, "help", "") or "") and "-" in param.help for param in command.params):
+                needed = [NEEDED[param.name] for param in command.params if param.required and param.name in NEEDED]
                 yield (*path, *needed, *(["api_key"] if path == ("config", "set") else []), "-")
 
 

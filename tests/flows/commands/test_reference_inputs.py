@@ -34,7 +34,7 @@ def test_each_record_of_a_file_is_converted_and_duplicates_are_not_merged(alone:
     assert (read[0]["doi"], read[0]["authors"]) == ("10.5555/ekit.2019.0001", ["Marrowby, Tamsin J", "Luo, Q"])
 
     items = json.loads(alone("convert", "refs.bib", "--to", "csl").out)
-    assert [one["id"] for one in items] == KEYS
+    assert [item["id"] for item in items] == KEYS
     assert items[2]["author"] == [{"family": "Nobody", "given": "N"}, {"literal": "The Group"}]
 
 
@@ -88,7 +88,7 @@ def test_a_file_converted_to_another_format_and_back_has_the_same_keys(alone: Cl
 
     assert list(back) == KEYS
     assert [one.fields["title"].strip("{}") for one in back.values()] == TITLES
-    assert [str(one).strip("{}") for one in back["knuth:2"].persons["author"]] == ["Nobody, N", "The Group"]
+    assert [str(person).strip("{}") for person in back["knuth:2"].persons["author"]] == ["Nobody, N", "The Group"]
     assert back["marrowby2019"].fields["doi"] == "10.5555/ekit.2019.0001"
 
 
@@ -104,7 +104,7 @@ def test_fetch_reads_a_file_of_references_and_names_records_without_an_identifie
     lines = [json.loads(line) for line in done.out.splitlines()]
     assert done.status == 4
     assert lines[0] == {"pmid": "99000001"}
-    assert [one["input"] for one in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
+    assert [line["input"] for line in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]
 
 
 @pytest.mark.parametrize("command", ["fetch", "fulltext", "related"])

@@ -63,8 +63,8 @@ def test_columns_have_the_path_of_their_field_and_lists_stay_lists(kit: EntrezKi
     articles = [article for article in result.articles or [] if isinstance(article, Article)]
 
     assert frame["pmid"] == PMIDS
-    assert frame["journal_info.title"] == [one.journal_info.title for one in articles if one.journal_info]
-    assert frame["publication_types"] == [one.publication_types for one in articles]
+    assert frame["journal_info.title"] == [article.journal_info.title for article in articles if article.journal_info]
+    assert frame["publication_types"] == [article.publication_types for article in articles]
     assert "journal_info" not in frame
     assert frame["standing.status"][0] is None
     assert frame["standing.status"][2] == "retraction_notice"

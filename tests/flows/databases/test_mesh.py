@@ -92,19 +92,21 @@ def test_the_tree_above_and_below_a_heading_is_returned(sandbox: Sandbox, kit_fo
     record = call_operation(kit_for(sandbox), MESH, query=query, include_tree=True, max_results=1).results[0]
 
     assert record.name == "Diabetes Mellitus"
-    assert {one.name: one.tree_numbers for one in record.parents} == {
+    assert {parent.name: parent.tree_numbers for parent in record.parents} == {
         "Glucose Metabolism Disorders": ["C18.452.394"],
         "Endocrine System Diseases": ["C19"],
     }
-    assert {one.name: one.tree_numbers for one in record.children} == {
+    assert {child.name: child.tree_numbers for child in record.children} == {
         "Diabetes Complications": ["C19.246.099"],
         "Diabetes Mellitus, Experimental": ["C18.452.394.750.074", "C19.246.240"],
         "Diabetes Mellitus, Type 1": ["C18.452.394.750.124", "C19.246.267"],
         "Diabetes Mellitus, Type 2": ["C18.452.394.750.149", "C19.246.300"],
     }
     below = call_operation(kit_for(sandbox), MESH, query="D003924", include_tree=True).results[0]
-    assert [(one.ui, one.tree_numbers) for one in below.parents] == [("D003920", ["C18.452.394.750", "C19.246"])]
-    assert [one.name for one in below.children] == ["Diabetes Mellitus, Lipoatrophic"]
+    assert [(parent.ui, parent.tree_numbers) for parent in below.parents] == [
+        ("D003920", ["C18.452.394.750", "C19.246"])
+    ]
+    assert [child.name for child in below.children] == ["Diabetes Mellitus, Lipoatrophic"]
     assert "parents" not in call_operation(kit_for(sandbox), MESH, query="D003924").results[0].model_dump()
 
 
@@ -124,8 +126,8 @@ def test_an_undescribed_related_heading_is_a_missing_uid_and_a_category_has_no_t
     result = run_canned(services, MESH, query="C14", include_tree=True)
 
     assert services.requests("esearch")[0]["term"] == "C14[Tree Number]"
-    assert [(one.name, one.tree_numbers) for one in result.results[0].parents] == [("Diseases Category", [])]
-    assert [(one.ui, one.tree_numbers) for one in result.results[0].children] == [("D006331", ["C14.280"])]
+    assert [(parent.name, parent.tree_numbers) for parent in result.results[0].parents] == [("Diseases Category", [])]
+    assert [(child.ui, child.tree_numbers) for child in result.results[0].children] == [("D006331", ["C14.280"])]
     assert result.missing_uids == ["68014652"]
     assert isinstance(result.missing_error(), UpstreamError)
 

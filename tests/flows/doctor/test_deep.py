@@ -364,7 +364,7 @@ def test_offline_no_request_is_sent_and_the_result_is_not_a_success(sandbox: San
     report = diagnose(replace(sandbox.settings(), offline=True), deep=True)
 
     assert report.comparisons
-    assert {one.verdict for one in report.comparisons} == {"skipped"}
+    assert {comparison.verdict for comparison in report.comparisons} == {"skipped"}
     assert report.exit_status == Exit.PARTIAL
     assert sandbox.requests() == 0
 

@@ -108,13 +108,13 @@ def test_a_copy_that_replaces_the_text_of_pmc_states_the_reason(kit_for: KitFor,
     (article,) = result.articles
 
     assert isinstance(article, UnpaywallArticle)
-    assert [(one.tier, one.outcome) for one in article.tried_tiers] == [
+    assert [(tier.tier, tier.outcome) for tier in article.tried_tiers] == [
         ("pmc", "no-body"),
         ("europepmc", "no-fulltext"),
     ]
     (told,) = (warning for warning in result.warnings if warning.code == "pmc_text_replaced")
     assert str(article.pmcid) in told.message
-    assert all(str(one.detail) in told.message for one in article.tried_tiers)
+    assert all(str(tier.detail) in told.message for tier in article.tried_tiers)
 
 
 def test_a_copy_of_an_article_outside_pmc_causes_no_warning_about_a_replacement(
@@ -136,7 +136,7 @@ def test_the_hint_to_retry_is_given_if_pmc_failed_to_return_a_text(kit_for: KitF
     copies = [article for article in result.articles if isinstance(article, UnpaywallArticle)]
 
     for article in copies:
-        assert "service-error" in [one.outcome for one in article.tried_tiers]
+        assert "service-error" in [tier.outcome for tier in article.tried_tiers]
         (told,) = (warning for warning in result.warnings if warning.code == "pmc_text_replaced")
         assert "Try again" in told.message
     assert len(copies) + len(result.unavailable) == 1

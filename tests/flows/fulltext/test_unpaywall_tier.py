@@ -51,9 +51,9 @@ class Publisher:
         listed = [
             {
                 key: f"{self.sandbox.url}/publisher/{value}" if key in keys and "://" not in value else value
-                for key, value in one.items()
+                for key, value in location.items()
             }
-            for one in locations
+            for location in locations
         ]
         self.record |= {"best_oa_location": listed[0] if listed else None, "oa_locations": listed}
 
@@ -333,6 +333,6 @@ def test_the_candidates_have_no_duplicates() -> None:
         None,
         (Location("p", "p", "l"), Location("q", "l", "l"), Location(None, None, "m")),
     )
-    urls: Iterable[str] = [one.url for one in module._list_candidates(known)]
+    urls: Iterable[str] = [candidate.url for candidate in module._list_candidates(known)]
 
     assert list(urls) == ["p", "l", "q", "l", "m"]

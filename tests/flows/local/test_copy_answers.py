@@ -104,7 +104,9 @@ def test_a_copy_returns_the_documents_of_the_sandbox(
     copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox, method: str, arguments: dict[str, Any]
 ) -> None:
     def run(kit: EntrezKit) -> Any:
-        operation = next(one for one in OPERATIONS if one.method == method or one.name == f"entrez_{method}")
+        operation = next(
+            operation for operation in OPERATIONS if operation.method == method or operation.name == f"entrez_{method}"
+        )
         try:
             return operation.run(kit.services, arguments).model_dump(mode="json")
         except EntrezKitError as exc:

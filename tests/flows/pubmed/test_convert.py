@@ -28,7 +28,7 @@ def run_convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
 
 
 def list_rows(result: ConvertResult) -> list[tuple[str, str, str | None, str | None]]:
-    return [(one.requested_id, one.status, one.pmid, one.pmcid) for one in result.records]
+    return [(record.requested_id, record.status, record.pmid, record.pmcid) for record in result.records]
 
 
 def test_ids_of_mixed_kinds_have_one_outcome_each_in_order(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -44,7 +44,7 @@ def test_ids_of_mixed_kinds_have_one_outcome_each_in_order(sandbox: Sandbox, kit
         ("99000001", "found", "99000001", "PMC99000001"),
     ]
     assert (result.total_converted, result.total_submitted) == (4, 6)
-    assert [one.id_type for one in result.records] == ["doi", "pmid", None, "pmid", "pmcid", "pmid"]
+    assert [record.id_type for record in result.records] == ["doi", "pmid", None, "pmid", "pmcid", "pmid"]
     missing_error = result.missing_error()
     assert isinstance(missing_error, EntityNotFound)
     assert missing_error.details["partial"] is True
@@ -84,7 +84,7 @@ def test_dois_that_differ_only_in_case_are_requested_once(sandbox: Sandbox, kit_
 
 
 def fetch_articles(kit: EntrezKit, *ids: str) -> list[Article]:
-    return [one for one in kit.fetch_contents(pmids=list(ids)).articles or [] if isinstance(one, Article)]
+    return [article for article in kit.fetch_contents(pmids=list(ids)).articles or [] if isinstance(article, Article)]
 
 
 def find_outside_pmc(kit: EntrezKit) -> Article:
@@ -97,7 +97,7 @@ def test_an_article_outside_pmc_is_found_in_pubmed(sandbox: Sandbox, kit_for: Ki
     article = find_outside_pmc(kit)
     result = run_convert(kit, article.pmid, (article.doi or "").upper())
 
-    assert [(one.status, one.pmid, one.doi, one.pmcid, one.note) for one in result.records] == [
+    assert [(record.status, record.pmid, record.doi, record.pmcid, record.note) for record in result.records] == [
         ("found", article.pmid, article.doi, None, "in PubMed, not in PMC")
     ] * 2
 
@@ -106,7 +106,7 @@ def test_during_an_outage_of_the_converter_pubmed_is_searched(sandbox: Sandbox, 
     sandbox.take_down("idconv")
     result = run_convert(kit_for(sandbox), "99000001", "PMC99000002", "10.5555/ekit.2025.0006")
 
-    assert [(one.pmid, one.pmcid) for one in result.records] == [
+    assert [(record.pmid, record.pmcid) for record in result.records] == [
         ("99000001", "PMC99000001"),
         ("99000002", "PMC99000002"),
         ("99000006", "PMC99000005"),
@@ -120,7 +120,7 @@ def test_ids_that_only_pmc_could_have_are_errors_during_an_outage_of_the_convert
     sandbox.take_down("idconv")
     result = run_convert(kit_for(sandbox), "99000001", "12", "PMC1", "10.5555/nothing")
 
-    assert [one.status for one in result.records] == ["found", "not_found", "error", "error"]
+    assert [record.status for record in result.records] == ["found", "not_found", "error", "error"]
     assert isinstance(result.missing_error(), UpstreamError)
 
 
@@ -164,7 +164,7 @@ def test_faults_do_not_change_the_result(kit_for: KitFor) -> None:
     with Sandbox(enforce_limits=False, faults=faults, seed=11) as faulty:
         result = run_convert(kit_for(faulty), "99000001", "PMC99000002", "12", "10.5555/ekit.2025.0006")
 
-    assert [one.status for one in result.records] == ["found", "found", "not_found", "found"]
+    assert [record.status for record in result.records] == ["found", "found", "not_found", "found"]
 
 
 @pytest.mark.long
@@ -177,7 +177,7 @@ def test_more_ids_than_the_converter_accepts_are_sent_in_batches(kit_for: KitFor
         sent = big.entries("idconv")
         assert [len((entry.get("ids") or "").split(",")) for entry in sent] == [150, 150, 150]
         assert {entry.status for entry in sent} == {200}
-    assert [one.pmid for one in result.records] == ids
+    assert [record.pmid for record in result.records] == ids
 
 
 # Replies that the sandbox does not give
@@ -391,7 +391,7 @@ def test_an_id_that_the_converter_refuses_does_not_fail_the_others() -> None:
 
     result = PreparedConverter(answer).run("10.5555/a", "10.5555/odd;one", "10.5555/b", "10.5555/c")
 
-    assert [(one.status, one.pmid, one.pmcid) for one in result.records] == [
+    assert [(record.status, record.pmid, record.pmcid) for record in result.records] == [
         ("found", "7", "PMC7"),
         ("not_found", None, None),
         ("found", "7", "PMC7"),
@@ -404,7 +404,7 @@ def test_records_are_matched_by_their_requested_id_and_not_by_their_position() -
         lambda ids, _: [{"requested-id": one, "pmcid": f"PMC{one}", "pmid": int(one)} for one in "31"]
     )
 
-    assert [(one.pmid, one.pmcid) for one in services.run("1", "2", "3").records] == [
+    assert [(record.pmid, record.pmcid) for record in services.run("1", "2", "3").records] == [
         ("1", "PMC1"),
         (None, None),
         ("3", "PMC3"),

@@ -33,13 +33,13 @@ def test_facets_count_the_values_of_the_records(sandbox: Sandbox, kit_for: KitFo
 
     assert [facet.facet for facet in result.facets] == ["year", "journal", "type", "mesh"]
     assert (result.total_found, result.records_counted, result.complete) == (len(pmids), len(pmids), True)
-    assert map_values(year) == Counter(str(one.journal_info.publication_date.year) for one in articles)
+    assert map_values(year) == Counter(str(article.journal_info.publication_date.year) for article in articles)
     assert map_values(journal) == Counter(
-        one.journal_info.iso_abbreviation or one.journal_info.title for one in articles
+        article.journal_info.iso_abbreviation or article.journal_info.title for article in articles
     )
-    assert map_values(kind) == Counter(name for one in articles for name in set(one.publication_types))
-    assert map_values(mesh) == Counter(term.descriptor_name for one in articles for term in one.mesh_terms)
-    assert mesh.without == sum(not one.mesh_terms for one in articles)
+    assert map_values(kind) == Counter(name for article in articles for name in set(article.publication_types))
+    assert map_values(mesh) == Counter(term.descriptor_name for article in articles for term in article.mesh_terms)
+    assert mesh.without == sum(not article.mesh_terms for article in articles)
     assert [value.value for value in year.values] == sorted(map_values(year), reverse=True)
     assert [value.count for value in mesh.values] == sorted(map_values(mesh).values(), reverse=True)
     assert {value.ui for value in mesh.values if value.value == "Gene Editing"} == {"D000072669"}
@@ -92,7 +92,7 @@ def test_the_query_is_checked_as_in_a_search(sandbox: Sandbox, kit_for: KitFor) 
         run_facets(kit_for, sandbox, query_term="(crispr")
     with pytest.raises(InvalidInput):
         run_facets(kit_for, sandbox, query_term="crispr", facets=["colour"])
-    assert [one.facet for one in run_facets(kit_for, sandbox, query_term="crispr", facets="mesh,year").facets] == [
+    assert [facet.facet for facet in run_facets(kit_for, sandbox, query_term="crispr", facets="mesh,year").facets] == [
         "mesh",
         "year",
     ]

@@ -16,7 +16,9 @@ from entrez_kit.server.schemas import AgentOperation
 def test_a_snippet_is_the_beginning_of_the_abstract(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     found = kit.search_articles(query_term="crispr", max_results=30, snippet_characters=120)
-    articles: dict[str, Any] = {one.pmid: one for one in kit.fetch_contents(pmids=found.pmids).articles or []}
+    articles: dict[str, Any] = {
+        article.pmid: article for article in kit.fetch_contents(pmids=found.pmids).articles or []
+    }
 
     assert [summary.pmid for summary in found.brief_summaries] == found.pmids
     for summary in found.brief_summaries:
@@ -85,6 +87,6 @@ def test_every_requested_result_has_a_snippet_except_for_agents(kit_for: KitFor)
 
     assert [len(one.brief_summaries) for one in (found, agent)] == [120, 100]
     assert len(whole.brief_summaries) == whole.retrieved_pmid_count >= 120
-    (limited,) = (one for one in agent.warnings if one.code == "summaries_limited")
+    (limited,) = (warning for warning in agent.warnings if warning.code == "summaries_limited")
     assert "offset 100" in limited.message
-    assert "summaries_limited" not in [one.code for one in found.warnings]
+    assert "summaries_limited" not in [warning.code for warning in found.warnings]

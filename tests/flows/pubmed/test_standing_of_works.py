@@ -106,10 +106,10 @@ def test_search_and_fetch_return_the_standing_of_works(kit: EntrezKit) -> None:
 
     assert {summary.pmid: get_status(summary) for summary in found.brief_summaries} == STANDING
     for records in (fetched.articles, short.articles):
-        assert {one.pmid: get_status(one) for one in records or ()} == STANDING
+        assert {record.pmid: get_status(record) for record in records or ()} == STANDING
     for one in [*found.brief_summaries, *(fetched.articles or ())]:
         assert one.retraction_status == COARSE.get(one.pmid, "none")
-    plain = next(one for one in fetched.articles or () if one.pmid == PLAIN)
+    plain = next(article for article in fetched.articles or () if article.pmid == PLAIN)
     assert "standing" not in plain.model_dump()
 
 
@@ -153,7 +153,7 @@ def test_match_returns_the_standing_of_the_work_found(kit: EntrezKit) -> None:
 def test_convert_returns_the_standing_of_works(kit: EntrezKit) -> None:
     found = kit.convert_ids(ids=[f"10.5555/moon.{PARTLY}", PLAIN, WITHDRAWN])
 
-    assert [get_status(one) for one in found.records] == ["partially_retracted", None, "withdrawn"]
+    assert [get_status(record) for record in found.records] == ["partially_retracted", None, "withdrawn"]
     assert found.warnings == []
 
 
@@ -193,7 +193,7 @@ def test_corpus_documents_have_the_standing_only_with_details(corpus: EntrezKit)
 
 def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit) -> None:
     store = store_of(corpus.services)
-    [stored] = [one for one in store.read_articles() if one.pmid == PARTLY]
+    [stored] = [article for article in store.read_articles() if article.pmid == PARTLY]
     older = stored.model_copy(update={"standing": None, "retraction_status": "none"})
 
     doc = Doc.of(older)
@@ -201,7 +201,9 @@ def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit
     assert doc.retraction_status == "retracted"
     assert doc.standing
     assert doc.standing.status == "partially_retracted"
-    assert [get_status(one) for one in store.read_articles() if one.pmid == PARTLY] == ["partially_retracted"]
+    assert [get_status(article) for article in store.read_articles() if article.pmid == PARTLY] == [
+        "partially_retracted"
+    ]
 
 
 def test_a_sync_warns_about_new_retractions_of_known_records(

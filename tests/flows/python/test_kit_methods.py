@@ -80,7 +80,9 @@ def test_a_stream_gives_the_same_records_as_the_method(kit: EntrezKit) -> None:
     assert missing.envelope() == also_missing.envelope()
 
 
-@pytest.mark.parametrize("name", [one.method for one in OPERATIONS if isinstance(one, StreamOperation)])
+@pytest.mark.parametrize(
+    "name", [operation.method for operation in OPERATIONS if isinstance(operation, StreamOperation)]
+)
 def test_a_stream_has_the_signature_and_documentation_of_its_method_except_for_the_result(name: str) -> None:
     method, streaming = getattr(EntrezKit, name), getattr(Streams, name)
 

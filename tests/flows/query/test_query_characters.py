@@ -13,8 +13,13 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
 
-QUERIES = {one.name: field for one in OPERATIONS for field in one.request.model_fields if field in QUERY_FIELDS}
-BY_NAME = {one.name: one for one in OPERATIONS}
+QUERIES = {
+    operation.name: field
+    for operation in OPERATIONS
+    for field in operation.request.model_fields
+    if field in QUERY_FIELDS
+}
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
 MORE = {"entrez_search": {"db": "pubmed"}, "pubmed_sync_delta": {"query_key": "k"}}
 
 
@@ -25,7 +30,7 @@ def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
 
 def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:
     warnings = getattr(result, "warnings", None)
-    return result.remarks() if warnings is None else [str(getattr(one, "message", one)) for one in warnings]
+    return result.remarks() if warnings is None else [str(getattr(warning, "message", warning)) for warning in warnings]
 
 
 def test_all_operations_that_search_are_known_to_have_a_query() -> None:

@@ -23,7 +23,7 @@ def test_retracted_works_and_those_that_cite_them_are_listed_and_the_others_coun
     assert done.status == 4
     assert works["99000050"]["status"] == "retracted"
     assert works["99000053"]["status"] == "expression_of_concern"
-    assert [one["pmid"] for one in works["99000024"]["cites"]] == ["99000053"]
+    assert [work["pmid"] for work in works["99000024"]["cites"]] == ["99000053"]
     assert works["99000024"]["cites"][0]["standing"]["status"] == "expression_of_concern"
     assert result["citing"] == 1
     assert result["clear"] + len(works) == result["total"] == sum(result["counts"].values())

@@ -65,7 +65,9 @@ def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
 
 
 def read_demo_records() -> Iterator[Article]:
-    yield from (one.article() for one in iter_records((DATA / "records.xml").read_bytes()) if one.kind != "deleted")
+    yield from (
+        record.article() for record in iter_records((DATA / "records.xml").read_bytes()) if record.kind != "deleted"
+    )
     yield from read_demo_articles()
 
 
@@ -120,7 +122,7 @@ def test_an_existing_doi_with_another_title_is_another_work_and_never_verified(k
 
     assert (found.status, found.same_work, found.pmid) == ("another_work", False, "99000001")
     assert "Base editing of a cryptic splice site" in (found.citation or "")
-    assert {one.field for one in found.differences} == {"title", "authors", "journal", "year"}
+    assert {difference.field for difference in found.differences} == {"title", "authors", "journal", "year"}
 
 
 def test_a_real_title_with_the_doi_of_another_article_is_found_and_the_doi_is_a_difference(kit: EntrezKit) -> None:
@@ -154,7 +156,7 @@ def test_a_correct_identifier_does_not_hide_a_wrong_one(kit: EntrezKit, known: s
     found = check_one(kit, **TRIAL, authors=parse_names(*TRIALISTS), **{known: right[known], other: wrong[other]})
 
     assert (found.status, found.pmid) == ("retracted", "99000004")
-    assert {(one.code, one.field, one.pmid) for one in found.findings} == {
+    assert {(finding.code, finding.field, finding.pmid) for finding in found.findings} == {
         ("mismatch", other, "99000050"),
         ("retracted", other, "99000050"),
     }
@@ -166,7 +168,7 @@ def test_the_identifier_of_a_retracted_article_is_reported_as_retracted_with_any
     )
 
     (found,) = result.references
-    assert {one.code for one in found.findings} == {"another_work", "retracted"}
+    assert {finding.code for finding in found.findings} == {"another_work", "retracted"}
     assert (result.counts["retracted"], result.counts["another_work"], result.counts["verified"]) == (1, 1, 0)
 
 
@@ -259,7 +261,7 @@ def test_all_authors_are_compared_and_not_only_the_first(kit: EntrezKit, names: 
     found = check_one(kit, **TRIAL, authors=parse_names(*names), pmid="99000004")
 
     assert found.status == "mismatch"
-    assert [(one.field, one.detail) for one in found.differences] == [("authors", detail)]
+    assert [(difference.field, difference.detail) for difference in found.differences] == [("authors", detail)]
 
 
 def test_and_others_represents_the_omitted_authors(kit: EntrezKit) -> None:
@@ -372,7 +374,7 @@ def test_the_year_may_be_that_of_the_issue_or_of_the_electronic_publication() ->
     )
 
     assert [list_differences(make_reference(year=year), record) for year in ("2020", "2019")] == [[], []]
-    assert [one.record for one in list_differences(make_reference(year="2018"), record)] == ["2020"]
+    assert [difference.record for difference in list_differences(make_reference(year="2018"), record)] == ["2020"]
 
 
 # Retractions
@@ -399,12 +401,13 @@ def test_an_expression_of_concern_is_a_finding_but_not_a_retraction(kit: EntrezK
     corrected = next(
         record
         for record in read_demo_records()
-        if record.retraction_status == "none" and any(one.kind == "ErratumIn" for one in record.corrections)
+        if record.retraction_status == "none"
+        and any(correction.kind == "ErratumIn" for correction in record.corrections)
     )
 
     outcomes = run_check(kit, make_reference(pmid=concern.pmid), make_reference(pmid=corrected.pmid)).references
 
-    assert [one.status for one in outcomes] == ["concern", "verified"]
+    assert [outcome.status for outcome in outcomes] == ["concern", "verified"]
 
 
 # Searching
@@ -446,7 +449,7 @@ def test_an_identifier_in_a_note_about_another_work_is_not_that_of_the_reference
 def test_a_reference_without_searchable_fields_is_unreadable(kit: EntrezKit) -> None:
     found = check_one(kit, year="2020")
 
-    assert (found.status, [one.code for one in found.findings]) == ("unreadable", ["unreadable"])
+    assert (found.status, [finding.code for finding in found.findings]) == ("unreadable", ["unreadable"])
 
 
 def test_hostile_titles_are_sent_to_pubmed_as_words_and_not_as_syntax(kit: EntrezKit) -> None:
@@ -654,5 +657,6 @@ def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
     long = "1" * 5_000 + "-" + "2" * 5_000
 
     assert [
-        one.field for one in list_differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
+        difference.field
+        for difference in list_differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
     ] == ["pages"]

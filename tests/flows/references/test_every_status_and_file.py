@@ -94,7 +94,7 @@ def read_references(done: RunResult) -> list[dict[str, Any]]:
 
 
 def list_rows(done: RunResult) -> list[tuple[str, str | None]]:
-    return [(one["status"], one.get("pmid")) for one in read_references(done)]
+    return [(reference["status"], reference.get("pmid")) for reference in read_references(done)]
 
 
 def test_every_status_has_a_row() -> None:

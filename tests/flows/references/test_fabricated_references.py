@@ -25,7 +25,7 @@ NOBODIES = [RefAuthor(family="Nobodyson", given="Q"), RefAuthor(family="Vapourwa
 
 
 def read_demo() -> list[Article]:
-    found = [one for one in read_demo_articles() if one.record_type == "article"]
+    found = [article for article in read_demo_articles() if article.record_type == "article"]
     wanted = [one for one in found if one.doi and len(one.authors) > 1 and one.retraction_status == "none"]
     return [one for one in wanted if all(who.last_name for who in one.authors)][:12]
 
@@ -78,7 +78,7 @@ def write_vancouver(article: Article, **changed: str) -> str:
 def find_other_article(article: Article) -> Article:
     """Return another article by other people."""
     own = {who.last_name for who in article.authors}
-    return next(one for one in reversed(ARTICLES) if not own & {who.last_name for who in one.authors})
+    return next(article for article in reversed(ARTICLES) if not own & {who.last_name for who in article.authors})
 
 
 PAIRS = [(article, find_other_article(article)) for article in ARTICLES]
@@ -153,11 +153,11 @@ def test_there_are_more_than_a_hundred_cases() -> None:
 
 
 def test_correct_references_are_verified_as_fields_and_as_text(kit: EntrezKit) -> None:
-    pasted = split_references("\n\n".join(write_vancouver(one) for one in ARTICLES))
+    pasted = split_references("\n\n".join(write_vancouver(article) for article in ARTICLES))
 
     for references in (list(map(make_true_reference, ARTICLES)), pasted):
         found = CHECK.run(kit.services, {"references": references}).references
-        assert [one.pmid for one in found] == [one.pmid for one in ARTICLES]
+        assert [one.pmid for one in found] == [article.pmid for article in ARTICLES]
         assert [one.differences for one in found] == [[]] * len(ARTICLES)
         assert {one.status for one in found} <= {"verified", "superseded"}, found
 
@@ -183,7 +183,7 @@ def test_citations_in_the_styles_of_journals_agree_with_their_records() -> None:
     ],
 )
 def test_a_pasted_list_is_split_into_its_references(text: str, starts: list[int]) -> None:
-    assert [one.line for one in split_references(text)] == starts
+    assert [reference.line for reference in split_references(text)] == starts
 
 
 @pytest.mark.parametrize(

@@ -193,7 +193,7 @@ def test_the_list_in_a_manuscript_is_read_if_the_named_file_is_missing(cli: Cli,
 
 
 def test_every_heading_in_the_guide_is_recognised() -> None:
-    assert [one for one in HEADINGS if not HEADING.fullmatch(one)] == []
+    assert [heading for heading in HEADINGS if not HEADING.fullmatch(heading)] == []
 
 
 def test_the_list_of_an_article_is_checked_by_its_pmcid_or_pmid(cli: Cli) -> None:
@@ -788,7 +788,7 @@ def test_a_damaged_field_does_not_affect_the_others() -> None:
 
     made = read_manuscript(content, "a.docx", ".docx")
 
-    assert TRUE in [one.text for one in made.references]
+    assert TRUE in [reference.text for reference in made.references]
 
 
 def test_an_export_of_endnote_has_all_its_fields() -> None:
@@ -800,4 +800,4 @@ def test_an_export_of_endnote_has_all_its_fields() -> None:
         "2019",
         ITEM["DOI"],
     )
-    assert [one.text for one in reference.authors] == ["Mondschein, S.", "Umbracht, V."]
+    assert [author.text for author in reference.authors] == ["Mondschein, S.", "Umbracht, V."]

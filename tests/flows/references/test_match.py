@@ -112,7 +112,7 @@ def test_an_exact_title_is_preferred_to_a_notice_with_that_title(sandbox: Sandbo
     title = "Moonlight exposure doubles overnight memory in shift workers"
     titles = (title, f"Expression of concern: {title}", f"Retracted: {title}")
 
-    result = run_match(kit_for(sandbox), *({"title": one} for one in titles))
+    result = run_match(kit_for(sandbox), *({"title": title} for title in titles))
 
     assert [one.pmid for one in result.results] == ["99000050", "99000052", "99000050"]
 
@@ -185,8 +185,8 @@ def test_records_at_the_same_place_are_compared_with_all_given_fields(
         {**crowd, "year": reference["year"], "first_page": journal.pages or ""},
     ).results
 
-    assert [one.status for one in results] == ["ambiguous", "matched", "mismatch", "matched"]
-    assert [one.pmid for one in results] == [None, "99000001", None, "99000001"]
+    assert [result.status for result in results] == ["ambiguous", "matched", "mismatch", "matched"]
+    assert [result.pmid for result in results] == [None, "99000001", None, "99000001"]
     assert len(results[0].candidate_pmids) > 1
 
 

@@ -22,7 +22,7 @@ Fields = dict[str, Any]
 
 
 def read_demo() -> list[Article]:
-    found = [one for one in read_demo_articles() if one.record_type == "article"]
+    found = [article for article in read_demo_articles() if article.record_type == "article"]
     return [one for one in found if one.authors and one.journal_info]
 
 
@@ -199,8 +199,8 @@ def test_a_mistake_in_one_field_is_a_mismatch_that_names_the_field(kit: EntrezKi
 
     wrong = []
     for (article, reference), row in zip(made, rows, strict=True):
-        codes = {one.code for one in row.findings}
-        fields = {one.field for one in row.findings if one.code == "mismatch"}
+        codes = {finding.code for finding in row.findings}
+        fields = {finding.field for finding in row.findings if finding.code == "mismatch"}
         if row.status == "ambiguous" and article.pmid in row.candidate_pmids and not reference.doi:
             continue  # a work that was published twice, or two works on one page
         if row.pmid != article.pmid or codes & {"another_work", "not_found", "ambiguous"} or field not in fields:
@@ -217,8 +217,8 @@ def test_a_reference_with_place_and_without_title_is_verified(kit: EntrezKit, wa
     write, with_doi = WAYS[way]
     articles = [one for one in read_demo() if one.doi and (make_mistake(one, "other pages") is not None)]
     made = [
-        (one, write(one, {**get_fields(one), "title": ""}, {"doi": one.doi or ""} if with_doi else {}))
-        for one in articles
+        (article, write(article, {**get_fields(article), "title": ""}, {"doi": article.doi or ""} if with_doi else {}))
+        for article in articles
     ]
     rows = check_all(kit, made)
 

@@ -33,7 +33,7 @@ def list_words(text: str) -> str:
 
 
 def rows(text: str) -> list[str]:
-    return [list_words(one.text or "") for one in split_references(text)]
+    return [list_words(reference.text or "") for reference in split_references(text)]
 
 
 def as_read(references: Sequence[str]) -> list[str]:
@@ -84,7 +84,7 @@ def test_a_list_in_any_layout_has_as_many_rows_as_references(style: str, first: 
     style=st.sampled_from(STYLES),
     first=st.integers(0, 30),
     layout=layouts.filter(lambda x: x.shows_every_reference and x.blank != "some"),
-    page=st.sampled_from([one for one in PAGES if one != "form feed, head"]),
+    page=st.sampled_from([page for page in PAGES if page != "form feed, head"]),
     size=st.integers(20, 50),
     empty=st.integers(0, 1),
 )
@@ -182,7 +182,7 @@ def test_page_headers_and_footers_are_left_out_inside_and_between_references(bet
         f"{ONE}\n\n{between}\n\n{TWO}\n\n{THREE}\n",
     ):
         pasted = read_list(text)
-        assert [list_words(one.text or "") for one in pasted.references] == [
+        assert [list_words(reference.text or "") for reference in pasted.references] == [
             list_words(one) for one in (ONE, TWO, THREE)
         ], text
         named = [term for warning in pasted.warnings for term in warning.terms]
@@ -196,7 +196,7 @@ def test_a_number_on_its_own_line_can_be_the_number_of_the_next_reference() -> N
     text = "".join(f"{n}\n{one}\n" for n, one in enumerate((ONE, TWO, THREE), start=1))
     pasted = read_list(text)
 
-    assert [one.number for one in pasted.references] == ["1", "2", "3"]
+    assert [reference.number for reference in pasted.references] == ["1", "2", "3"]
     assert pasted.warnings == []
 
 
@@ -241,7 +241,7 @@ def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
 
 
 def test_a_form_feed_is_not_a_line() -> None:
-    assert [one.line for one in split_references(f"{ONE}\n12\n\f{TWO}\n{THREE}\n")] == [1, 4, 6]
+    assert [reference.line for reference in split_references(f"{ONE}\n12\n\f{TWO}\n{THREE}\n")] == [1, 4, 6]
 
 
 def test_a_short_line_ends_a_reference_of_an_unmarked_list_and_a_warning_reports_the_uncertainty() -> None:
@@ -253,8 +253,8 @@ def test_a_short_line_ends_a_reference_of_an_unmarked_list_and_a_warning_reports
     ]
     pasted = read_list(Layout(width=60, heading="").written(references))
 
-    assert [one.text for one in pasted.references] == references
-    assert [one.code for one in pasted.warnings] == ["uncertain_split"]
+    assert [reference.text for reference in pasted.references] == references
+    assert [warning.code for warning in pasted.warnings] == ["uncertain_split"]
     assert read_list(Layout(width=60, blank="between").written(references)).warnings == []
 
 
@@ -300,7 +300,7 @@ def test_no_reference_of_the_lists_of_recorded_articles_is_lost(
     for name, layout in RECORDED.items():
         for of, references in lists.items():
             pasted = read_list(layout.written(references))
-            assert {one.code for one in pasted.warnings} <= {"uncertain_split"}, (name, of, pasted.warnings)
+            assert {warning.code for warning in pasted.warnings} <= {"uncertain_split"}, (name, of, pasted.warnings)
             if len(pasted.references) != len(references):
                 wrong[name].append((of, len(references), len(pasted.references)))
 
@@ -326,7 +326,10 @@ def test_of_recorded_lists_with_pages_only_the_page_headers_are_left_out(
             text = paged(text, head, size)
             heads = {HEADS[head](page) for page in range(11, 100)} & set(text.splitlines())
             removed = [
-                term.split(": ", 1)[1] for one in read_list(text).warnings for term in one.terms if "page_" in one.code
+                term.split(": ", 1)[1]
+                for warning in read_list(text).warnings
+                for term in warning.terms
+                if "page_" in warning.code
             ]
             assert set(removed) <= heads
             total += len(heads)
@@ -345,7 +348,7 @@ def test_a_wrapped_recorded_list_without_marks_is_mostly_split_correctly_with_a_
     wrong = off = 0
     for of, references in lists.items():
         pasted = read_list(UNCERTAIN[width].written(references))
-        codes = [one.code for one in pasted.warnings]
+        codes = [warning.code for warning in pasted.warnings]
         difference = abs(len(pasted.references) - len(references))
         assert codes in ([], ["uncertain_split"]), (of, codes)
         assert codes or not difference, (of, len(references), len(pasted.references))
@@ -381,7 +384,7 @@ def test_a_wrapped_recorded_list_without_marks_is_mostly_split_correctly_with_a_
     ],
 )
 def test_each_mark_of_a_layout_separates_references(text: str, starts: list[int]) -> None:
-    assert [one.line for one in split_references(text)] == starts
+    assert [reference.line for reference in split_references(text)] == starts
 
 
 ARTICLE = Article(
@@ -469,7 +472,7 @@ def test_one_wrong_part_of_a_reference_without_title_is_only_a_difference_of_its
     agreement = compare_text(reference, ARTICLE)
 
     assert (agreement.same, agreement.left) == (True, [])
-    assert [one.field for one in agreement.differences] == ([field] if field else [])
+    assert [difference.field for difference in agreement.differences] == ([field] if field else [])
 
 
 @pytest.mark.parametrize(
@@ -489,8 +492,8 @@ def test_a_wrong_initial_is_a_difference_of_the_authors(names: str, wrong: tuple
     agreement = compare_text(reference, ARTICLE)
 
     assert (agreement.same, agreement.left) == (True, [])
-    assert [one.field for one in agreement.differences] == ["authors"] * bool(wrong)
-    assert all(f"{letter} (" in (one.detail or "") for letter in wrong for one in agreement.differences)
+    assert [difference.field for difference in agreement.differences] == ["authors"] * bool(wrong)
+    assert all(f"{letter} (" in (difference.detail or "") for letter in wrong for difference in agreement.differences)
 
 
 @pytest.mark.parametrize(
@@ -528,7 +531,7 @@ def test_an_omitted_author_named_the_who_is_missing() -> None:
     article = ARTICLE.model_copy(update={"authors": [Author(last_name="The", initials="B"), *ARTICLE.authors]})
     (reference,) = split_references(PASTED.format(ARTICLE.title))
 
-    assert [one.field for one in compare_text(reference, article).differences] == ["authors"]
+    assert [difference.field for difference in compare_text(reference, article).differences] == ["authors"]
 
 
 @pytest.mark.long

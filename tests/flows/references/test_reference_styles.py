@@ -41,7 +41,7 @@ RECORD = re.compile(rb"<PubmedArticle(?:\s[^<>]*)?>.*?</PubmedArticle>", re.DOTA
 
 def list_citable(articles: Iterable[Article]) -> list[Article]:
     """Return the articles that can be cited, each once."""
-    found = {one.pmid: one for one in articles if one.record_type == "article"}
+    found = {article.pmid: article for article in articles if article.record_type == "article"}
     return sorted(
         (one for one in found.values() if one.title and one.authors and one.journal_info), key=lambda one: one.pmid
     )
@@ -78,7 +78,7 @@ def recorded(kit_for: Any, real_data: Path, tmp_path: Path) -> Any:
     served = tmp_path / "recorded.xml"
     served.write_bytes(b"<PubmedArticleSet>%b</PubmedArticleSet>" % b"".join(records.values()))
     with Sandbox(corpus=[served], enforce_limits=False) as sandbox:
-        articles = [one.article() for one in iter_records(served.read_bytes()) if one.kind == "article"]
+        articles = [record.article() for record in iter_records(served.read_bytes()) if record.kind == "article"]
         yield ServedArticles(list_citable(articles)[::9], kit_for(sandbox))
 
 
@@ -119,15 +119,19 @@ def test_a_reference_without_a_title_finds_the_article_at_its_place(
     served_articles: ServedArticles, style: str
 ) -> None:
     articles = [
-        one for one in served_articles.articles if all(get_fields(one)[name] for name in ("volume", "pages", "year"))
+        article
+        for article in served_articles.articles
+        if all(get_fields(article)[name] for name in ("volume", "pages", "year"))
     ]
-    articles = [one for one in articles if get_fields(one)["volume"].isdigit()]
+    articles = [article for article in articles if get_fields(article)["volume"].isdigit()]
     rows = served_articles.checked([split_references(text)[0] for text in render_references(style, articles)])
 
     missed = [
-        (row.key, [one.message for one in row.findings])
+        (row.key, [finding.message for finding in row.findings])
         for article, row in zip(articles, rows, strict=True)
-        if row.pmid != article.pmid or row.same_work is False or any(one.code == "mismatch" for one in row.findings)
+        if row.pmid != article.pmid
+        or row.same_work is False
+        or any(finding.code == "mismatch" for finding in row.findings)
         if not (style == "bare" and row.status == "ambiguous" and article.pmid in row.candidate_pmids)
     ]
     assert len(articles) > 25
@@ -153,7 +157,7 @@ def test_a_place_after_the_authors_is_guessed_without_a_title(
 ) -> None:
     guess = guess_parts(text)
 
-    assert place in [(one.journal, one.volume, one.page) for one in guess.places]
+    assert place in [(place.journal, place.volume, place.page) for place in guess.places]
     assert author in (None, guess.author)
 
 
@@ -221,12 +225,12 @@ def test_a_missing_reference_is_reported_with_the_most_similar_work_and_its_simi
     ],
 )
 def test_a_list_is_found_in_a_text_and_split_at_any_line_breaks(text: str, starts: list[int]) -> None:
-    assert [one.line for one in split_references(text)] == starts
+    assert [reference.line for reference in split_references(text)] == starts
 
 
 def test_the_number_of_a_reference_is_returned() -> None:
-    assert [one.number for one in split_references("[3] Doe J. A.\n[4] Roe R. B.\n")] == ["3", "4"]
-    assert [one.number for one in split_references("Doe J. A.\nRoe R. B.\n")] == [None, None]
+    assert [reference.number for reference in split_references("[3] Doe J. A.\n[4] Roe R. B.\n")] == ["3", "4"]
+    assert [reference.number for reference in split_references("Doe J. A.\nRoe R. B.\n")] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +294,7 @@ def test_title_and_place_are_guessed_despite_capitals_commas_and_quotations(
     guess = guess_parts(text)
 
     assert title in guess.titles
-    assert place in [(one.journal, one.volume, one.page) for one in guess.places]
+    assert place in [(place.journal, place.volume, place.page) for place in guess.places]
 
 
 @pytest.mark.parametrize(
@@ -304,4 +308,4 @@ def test_title_and_place_are_guessed_despite_capitals_commas_and_quotations(
     ],
 )
 def test_the_place_is_guessed_if_the_title_is_one_word(text: str, journal: str) -> None:
-    assert (journal, "7", "15") in [(one.journal, one.volume, one.page) for one in guess_parts(text).places]
+    assert (journal, "7", "15") in [(place.journal, place.volume, place.page) for place in guess_parts(text).places]

@@ -474,7 +474,7 @@ def test_a_work_outside_of_pubmed_is_compared_with_crossrefs_record(sandbox: San
 def test_the_demo_has_sources_that_disagree(sandbox: Sandbox, kit_for: KitFor) -> None:
     found = check_one(kit_for(sandbox), Reference(key="r", pmid="99000050"))
 
-    assert {one.source: one.says for one in found.sources} == {
+    assert {source.source: source.says for source in found.sources} == {
         **dict.fromkeys(("pubmed", "europepmc", "crossref", "openalex"), "retracted"),
         "retraction_watch": "not_asked",
     }

@@ -526,7 +526,9 @@ def test_references_of_older_records_are_read_from_their_corrections() -> None:
       <PMID>98</PMID></CommentsCorrections></CommentsCorrectionsList></MedlineCitation></PubmedArticle></PubmedArticleSet>"""
     (record,) = iter_records(content)
 
-    assert [(one.pmid, one.citation) for one in read_references(record.element, "5")] == [("99", "J X 1999")]
+    assert [(reference.pmid, reference.citation) for reference in read_references(record.element, "5")] == [
+        ("99", "J X 1999")
+    ]
 
 
 def test_recorded_reference_lists_lose_no_pmid(real_data: Path) -> None:
@@ -551,7 +553,7 @@ def test_recorded_reference_lists_lose_no_pmid(real_data: Path) -> None:
             expected[own] = [pmid for pmid in dict.fromkeys(listed) if pmid.isdigit() and pmid not in ("0", own)]
         for record in iter_records(content):
             if expected.get(record.pmid):
-                found = [one.pmid for one in read_references(record.element, record.pmid) if one.pmid]
+                found = [reference.pmid for reference in read_references(record.element, record.pmid) if reference.pmid]
                 assert found == expected[record.pmid], (path, record.pmid)
                 lists += 1
     assert lists >= 10

@@ -56,7 +56,7 @@ class CitationGraph:
 
 
 def list_articles(result: RelationshipsResult) -> list[tuple[str | None, int | None, int | None, list[str]]]:
-    return [(one.pmid, one.depth, one.source_count, one.via) for one in result.related_articles]
+    return [(article.pmid, article.depth, article.source_count, article.via) for article in result.related_articles]
 
 
 def list_codes(result: RelationshipsResult) -> list[str]:
@@ -86,8 +86,13 @@ def test_every_article_is_followed_once_with_a_separate_id_parameter() -> None:
     result = services.run_snowball(depth=3)
 
     assert services.asked == [["1"], ["2", "3"], ["4"]]
-    assert {(one.pmid, one.depth) for one in result.related_articles} == {("2", 1), ("3", 1), ("4", 2), ("5", 3)}
-    assert "1" not in {one.pmid for one in result.related_articles}
+    assert {(article.pmid, article.depth) for article in result.related_articles} == {
+        ("2", 1),
+        ("3", 1),
+        ("4", 2),
+        ("5", 3),
+    }
+    assert "1" not in {article.pmid for article in result.related_articles}
 
 
 def test_links_are_requested_in_batches() -> None:
@@ -192,7 +197,7 @@ def run_snowball(kit: EntrezKit, pmid: str, relation: str, **arguments: Any) -> 
 def test_references_of_references_are_read_from_records_if_ncbi_has_no_links(sandbox: Sandbox, kit_for: KitFor) -> None:
     serve_europepmc(sandbox)
     result = run_snowball(kit_for(sandbox), "99000071", "references", max_related_results=50)
-    found = {one.pmid: one for one in result.related_articles}
+    found = {article.pmid: article for article in result.related_articles}
 
     assert result.provenance in ("pubmed_record", "mixed")
     assert {pmid for pmid, one in found.items() if one.depth == 1} == {"99000001", "99000005", "99000007", "99900018"}
@@ -220,7 +225,7 @@ def test_europe_pmc_answers_for_single_articles_during_an_outage_of_ncbi(sandbox
     result = run_snowball(kit, "99000001", "citedin", max_related_results=50)
     cut = run_snowball(kit, "99000001", "citedin", max_related_results=50, budget=4)
 
-    assert [(one.pmid, one.depth) for one in result.related_articles] == [
+    assert [(article.pmid, article.depth) for article in result.related_articles] == [
         ("99000004", 1),
         ("99000002", 1),
         ("99000006", 2),

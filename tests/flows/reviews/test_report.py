@@ -74,7 +74,7 @@ def test_the_numbers_in_every_file_are_those_of_the_records(report: dict[str, An
         decisions = [(row["stage"], row["decision"]) for row in csv.DictReader(file)]
     expected = {
         "identified": len(records),
-        "works": len({one["work"] for one in records}),
+        "works": len({record["work"] for record in records}),
         "records_excluded": decisions.count(("title_abstract", "exclude")),
         "dbr_sought_reports": decisions.count(("title_abstract", "include")),
         "dbr_excluded": decisions.count(("full_text", "exclude")),
@@ -86,7 +86,7 @@ def test_the_numbers_in_every_file_are_those_of_the_records(report: dict[str, An
         table = {row["data"]: row["n"] for row in csv.DictReader(file)}
     assert table["records_excluded"] == str(expected["records_excluded"])
     drawn = ET.fromstring(Path("report/flow.svg").read_bytes())
-    words = " ".join("".join(one.itertext()) for one in drawn.iter(f"{SVG}text")).replace("\u00a0", " ")
+    words = " ".join("".join(element.itertext()) for element in drawn.iter(f"{SVG}text")).replace("\u00a0", " ")
     for label, name in (
         ("Records excluded", "records_excluded"),
         ("Reports sought for retrieval", "dbr_sought_reports"),
@@ -152,9 +152,9 @@ def read_crate() -> dict[str, dict[str, Any]]:
         "conformsTo": {"@id": "https://w3id.org/ro/crate/1.3"},
         "about": {"@id": "./"},
     }
-    for one in entities.values():
-        assert one["@type"]
-        for name, value in one.items():
+    for entity in entities.values():
+        assert entity["@type"]
+        for name, value in entity.items():
             for part in value if isinstance(value, list) else [value]:
                 if isinstance(part, dict):  # entities are flat: a nested value is a reference
                     assert set(part) == {"@id"}
@@ -165,7 +165,7 @@ def read_crate() -> dict[str, dict[str, Any]]:
     assert root["@type"] == "Dataset"
     assert all(root[name] for name in ("name", "description", "datePublished", "license"))
     parts = {one["@id"] for one in root["hasPart"]}
-    assert parts == {one["@id"] for one in entities.values() if one["@type"] == "File"}
+    assert parts == {entity["@id"] for entity in entities.values() if entity["@type"] == "File"}
     for name in parts:
         content = Path(unquote(name)).read_bytes()
         assert entities[name]["sha256"] == hashlib.sha256(content).hexdigest()
@@ -184,8 +184,8 @@ def test_the_crate_describes_every_file_and_run_also_after_a_later_run(cli: Cli,
     left_out = {".lock", ".gitignore", "d.csv", "ro-crate-metadata.json"}
     assert set(crate) >= {name for name in kept - left_out if not name.startswith("screening/")}
     actions = [crate[one["@id"]] for one in crate["./"]["mentions"]]
-    assert [(one["startTime"], one["endTime"]) for one in actions] == [
-        (one["started"], one["finished"]) for one in runs
+    assert [(action["startTime"], action["endTime"]) for action in actions] == [
+        (run["started"], run["finished"]) for run in runs
     ]
     (search,) = [run["search"] for run in runs if run["step"] == "search"]
     used = [crate[part["@id"]] for action in actions for part in action.get("object", ())]

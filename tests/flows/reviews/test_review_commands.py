@@ -76,7 +76,7 @@ def test_a_decision_about_a_pair_is_applied_by_the_next_run(cli: Cli, monkeypatc
     done = cli("review", "dedupe", "--json")
     assert done.status == 0
     assert json.loads(done.out)["counts"]["works"] == 1
-    assert len({one["work"] for one in read_lines("records.jsonl")}) == 1
+    assert len({line["work"] for line in read_lines("records.jsonl")}) == 1
 
 
 def test_the_same_file_from_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,7 +139,7 @@ def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_revie
     assert (changes[5]["successor"], changes[9]["successor"]) == ("900", "904")
     assert changes[7]["status"] == "expression_of_concern"
     assert sum(found["counts"].values()) == len(PLANTED)
-    records = {int(one["pmid"]): one for one in read_lines("records.jsonl")}
+    records = {int(line["pmid"]): line for line in read_lines("records.jsonl")}
     assert len(records) == len(FIRST) + 2  # none was deleted
     assert {number: one["gone"]["reason"] for number, one in records.items() if "gone" in one} == {
         2: "deleted",
@@ -168,7 +168,7 @@ def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path
     make_generation(searched_review, 3, write_record(4, write_title(4)))
 
     assert [(one["pmid"], one["kind"]) for one in run_update(cli, generation=3)["changes"]] == [("4", "returned")]
-    assert not any("gone" in one for one in read_lines("records.jsonl") if one["pmid"] == "4")
+    assert not any("gone" in line for line in read_lines("records.jsonl") if line["pmid"] == "4")
 
 
 def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_review: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_revie
 
     found = {one["pmid"]: one for one in run_update(cli)["changes"]}
 
-    known = next(one["id"] for one in read_lines("records.jsonl") if one.get("doi") == "10.5555/invented.101")
+    known = next(line["id"] for line in read_lines("records.jsonl") if line.get("doi") == "10.5555/invented.101")
     assert known.startswith("ek-embase-")
     assert found["101"]["work"] == known
     assert found["6"]["id"] == "ek-pubmed-6"  # named once, although Embase has the record too
@@ -193,7 +193,7 @@ def test_an_update_by_date_finds_new_records_and_warns_about_unknown_changes(cli
     make_generation(searched_review, 2, *make_second_generation())
     runs = read_lines("runs.jsonl")
     runs[-1]["search"]["certificate"]["searched_at"] = "2026-01-05T00:00:00Z"
-    Path("runs.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in runs), encoding="utf-8")
+    Path("runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
 
     found = run_update(cli, "--by-date")
 

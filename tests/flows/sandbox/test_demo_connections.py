@@ -39,16 +39,16 @@ Record = tuple[str, dict[str, set[str]], set[str], set[str]]
 def read_records() -> list[Record]:
     """Read the articles of the demo with ElementTree."""
     roots = [ElementTree.fromstring(one.read_bytes()) for one in corpus_files()]
-    deleted = {one.text for root in roots for one in root.iterfind("DeleteCitation/PMID")}
+    deleted = {element.text for root in roots for element in root.iterfind("DeleteCitation/PMID")}
     found = []
     for article in (one for root in roots for one in root if one.tag in ("PubmedArticle", "PubmedBookArticle")):
         pmid = next(article.iter("PMID")).text or ""
         headings: dict[str, set[str]] = {}
         for heading in article.iter("MeshHeading"):
             name = heading.findtext("DescriptorName") or ""
-            headings.setdefault(name, set()).update(one.text or "" for one in heading.iterfind("QualifierName"))
-        types = {one.text or "" for one in article.iter("PublicationType")}
-        cited = {one.text or "" for one in article.iterfind(".//Reference//ArticleId[@IdType='pubmed']")}
+            headings.setdefault(name, set()).update(element.text or "" for element in heading.iterfind("QualifierName"))
+        types = {element.text or "" for element in article.iter("PublicationType")}
+        cited = {element.text or "" for element in article.iterfind(".//Reference//ArticleId[@IdType='pubmed']")}
         if article.tag == "PubmedBookArticle":
             cited.clear()  # NCBI has the works that books cite under a link of their own (pubmed_books_refs)
         if pmid not in deleted:
@@ -77,7 +77,7 @@ def list_narrower(name: str) -> set[str]:
 
 @pytest.fixture(scope="module", name="databases")
 def databases_fixture() -> Mapping[str, Database]:
-    return {one.name: one for one in build_databases(ParsedCollection.demo())}
+    return {database.name: database for database in build_databases(ParsedCollection.demo())}
 
 
 @pytest.fixture(scope="module", name="kit")
@@ -124,7 +124,7 @@ def test_every_tree_number_is_below_a_heading(kit: EntrezKit) -> None:
 
     assert above - places == {"J03"}  # the name of this category has no source
     record = kit.lookup_mesh(query="Gene Editing", include_tree=True).results[0]
-    assert [one.name for one in record.parents] == ["Genetic Engineering"]
+    assert [parent.name for parent in record.parents] == ["Genetic Engineering"]
 
 
 def test_a_search_by_a_heading_or_a_type_includes_the_narrower_ones(databases: Mapping[str, Database]) -> None:
@@ -159,12 +159,12 @@ def test_descriptors_are_those_of_nlms_file(real_data: Path) -> None:
         entry = read_mesh().get(record.findtext("DescriptorName/String") or "")
         if entry is not None:
             compared += 1
-            allowed = {one.text for one in record.iterfind("AllowableQualifiersList//Abbreviation")}
+            allowed = {element.text for element in record.iterfind("AllowableQualifiersList//Abbreviation")}
             assert entry["ui"] == record.findtext("DescriptorUI")
             assert set(entry["subheadings"].split()) >= allowed - {"TU"}  # later years have more
             names = {
-                one.findtext("QualifierReferredTo/QualifierName/String"): one.findtext("Abbreviation")
-                for one in record.iterfind("AllowableQualifiersList/AllowableQualifier")
+                element.findtext("QualifierReferredTo/QualifierName/String"): element.findtext("Abbreviation")
+                for element in record.iterfind("AllowableQualifiersList/AllowableQualifier")
             }
             assert {name: read_mesh()[name or ""]["abbreviation"] for name in names} == names
     assert compared >= 5
@@ -204,7 +204,7 @@ def test_similar_articles_are_similar_in_both_directions(databases: Mapping[str,
 
     for pmid, others in near.items():
         assert all(pmid in near[other] for other in others)
-        assert len(others) > 1 or pmid not in {one[0] for one in read_records() if one[1]}, pmid
+        assert len(others) > 1 or pmid not in {record[0] for record in read_records() if record[1]}, pmid
 
 
 def test_each_cited_article_names_its_citing_articles_and_the_reverse(kit: EntrezKit) -> None:
@@ -216,7 +216,7 @@ def test_each_cited_article_names_its_citing_articles_and_the_reverse(kit: Entre
         for pmid in {pair[at] for pair in cites}:
             found = kit.article_relationships(source_pmid=pmid, relationship_type=relation, max_related_results=50)
             expected = {pair[1 - at] for pair in cites if pair[at] == pmid}
-            assert {one.pmid for one in found.related_articles} >= expected, (pmid, relation)
+            assert {article.pmid for article in found.related_articles} >= expected, (pmid, relation)
 
 
 @pytest.mark.parametrize("name", ["bioproject", "clinvar", "sra"])
@@ -228,13 +228,13 @@ def test_the_small_databases_answer_every_request(kit: EntrezKit, name: str) -> 
 
     assert info is not None
     assert info.record_count == found.total_found == len(found.ids) == len(summaries.summaries) >= 3
-    for one in summaries.summaries:
-        assert "(invented)" in json.dumps(one)
+    for summary in summaries.summaries:
+        assert "(invented)" in json.dumps(summary)
     root = ElementTree.fromstring(fetched.content.encode("utf-8"))
     assert len(root) == len(found.ids)
     for link in info.links:
         linked = kit.entrez_link(ids=found.ids, source=name, target=link.db_to or "", link_name=link.name)
-        assert all(one.status == "linked" for one in linked.linksets), link.name
+        assert all(linkset.status == "linked" for linkset in linked.linksets), link.name
 
 
 def test_a_listed_record_is_found_by_accession_organism_and_project(kit: EntrezKit) -> None:

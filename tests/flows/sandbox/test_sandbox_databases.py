@@ -81,7 +81,7 @@ def test_a_heading_has_the_same_summary_in_all_three_forms(demo: Client) -> None
     assert as_json["ds_meshui"] == version_1["DS_MeSHUI"] == version_2.findtext(".//DS_MeSHUI") == "D003920"
     assert as_json["ds_meshterms"] == list(version_1["DS_MeshTerms"]) == ["Diabetes Mellitus"]
     assert [one["treenum"] for one in as_json["ds_idxlinks"]] == ["C18.452.394.750", "C19.246"]
-    assert [one.text for one in version_2.iter("TreeNum")] == ["C18.452.394.750", "C19.246"]
+    assert [element.text for element in version_2.iter("TreeNum")] == ["C18.452.394.750", "C19.246"]
     assert "68003924" in as_json["ds_idxlinks"][0]["children"]
     child = demo.post("esummary", db="mesh", id="68003924", retmode="json").json()["result"]["68003924"]
     assert child["ds_idxlinks"][0]["parent"] == 68003920
@@ -101,7 +101,9 @@ def test_every_heading_is_well_formed_and_names_its_source() -> None:
     headings = read_demo_headings()
     sources = resources.files("entrez_kit.fixtures").joinpath("mesh", "SOURCES.txt").read_text(encoding="utf-8")
 
-    assert len({one.uid for one in headings}) == len({one.ui for one in headings}) == len(headings) >= 60
+    assert (
+        len({heading.uid for heading in headings}) == len({heading.ui for heading in headings}) == len(headings) >= 60
+    )
     for one in headings:
         assert one.ui[0] in "CDQ"
         assert len(one.ui) in (7, 10)
@@ -132,8 +134,8 @@ def test_pmc_and_pubmed_link_to_each_other(shelf: Client) -> None:
     back = shelf.xml("elink", dbfrom="pmc", db="pubmed", id=["501", "504", "999"])
     links = [
         {
-            one.findtext("LinkName"): [link.findtext("Id") for link in one.iterfind("Link")]
-            for one in linkset.iterfind("LinkSetDb")
+            element.findtext("LinkName"): [link.findtext("Id") for link in element.iterfind("Link")]
+            for element in linkset.iterfind("LinkSetDb")
         }
         for linkset in back.iterfind("LinkSet")
     ]
@@ -147,8 +149,8 @@ def test_pmc_returns_summaries_and_front_matter_and_names_missing_records(shelf:
 
     assert summary["501"]["title"] == "Asthma in children"
     assert summary["999"]["error"] == "cannot get document summary"
-    assert [one.text for one in articles.iter("article-id")] == ["PMC501", "101", "10.1000/one"]
-    assert [one.get("id") for one in articles.iter("error")] == ["999"]
+    assert [element.text for element in articles.iter("article-id")] == ["PMC501", "101", "10.1000/one"]
+    assert [element.get("id") for element in articles.iter("error")] == ["999"]
 
 
 def test_pmc_of_many_generated_records_answers_quickly() -> None:
@@ -170,13 +172,13 @@ def sequences(text: str, form: str) -> list[tuple[str, str]]:
 
 def test_sequences_are_fasta_and_genbank_that_biopython_reads(demo: Client) -> None:
     records = FixtureDatabase("nuccore").records.values()
-    ids = ",".join(one["names"][0] for one in records)
+    ids = ",".join(record["names"][0] for record in records)
     fasta = demo.post("efetch", db="nuccore", id=ids, rettype="fasta").text
     genbank = demo.post("efetch", db="nuccore", id=ids, rettype="gb", retmode="text").text
 
     read = sequences(fasta, "fasta")
     assert read == sequences(genbank, "genbank")
-    expected = [(one["names"][0], one["summary"]["Slen"]) for one in records]
+    expected = [(record["names"][0], record["summary"]["Slen"]) for record in records]
     assert [(accession, len(sequence)) for accession, sequence in read] == expected
 
 

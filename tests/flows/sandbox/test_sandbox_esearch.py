@@ -28,20 +28,22 @@ def test_xml_and_json_have_the_same_content(shelf: Client, term: str) -> None:
     root = shelf.xml("esearch", db="pubmed", term=term, retmax=2)
     found = shelf.search(term, retmax=2)
 
-    assert [one.text for one in root.iterfind("IdList/Id")] == found["idlist"]
+    assert [element.text for element in root.iterfind("IdList/Id")] == found["idlist"]
     for tag, key in (("Count", "count"), ("RetMax", "retmax"), ("RetStart", "retstart")):
         assert root.findtext(tag) == found[key]
     assert (root.findtext("QueryTranslation") or "") == found["querytranslation"]
     errors, warnings = found.get("errorlist", {}), found.get("warninglist", {})
-    assert [one.text for one in root.iterfind("ErrorList/PhraseNotFound")] == errors.get("phrasesnotfound", [])
-    assert [one.text for one in root.iterfind("ErrorList/FieldNotFound")] == errors.get("fieldsnotfound", [])
+    assert [element.text for element in root.iterfind("ErrorList/PhraseNotFound")] == errors.get("phrasesnotfound", [])
+    assert [element.text for element in root.iterfind("ErrorList/FieldNotFound")] == errors.get("fieldsnotfound", [])
     for tag, key in (
         ("PhraseIgnored", "phrasesignored"),
         ("QuotedPhraseNotFound", "quotedphrasesnotfound"),
         ("OutputMessage", "outputmessages"),
     ):
-        assert [one.text for one in root.iterfind(f"WarningList/{tag}")] == warnings.get(key, [])
-    listed = [(one.findtext("From"), one.findtext("To")) for one in root.iterfind("TranslationSet/Translation")]
+        assert [element.text for element in root.iterfind(f"WarningList/{tag}")] == warnings.get(key, [])
+    listed = [
+        (element.findtext("From"), element.findtext("To")) for element in root.iterfind("TranslationSet/Translation")
+    ]
     assert listed == [(one["from"], one["to"]) for one in found["translationset"]]
 
 

@@ -33,10 +33,10 @@ def read_link_sets(root: ElementTree.Element) -> list[tuple[list[str | None], di
     """Return source ids and links by name of each link set."""
     return [
         (
-            [one.text for one in linkset.iterfind("IdList/Id")],
+            [element.text for element in linkset.iterfind("IdList/Id")],
             {
-                one.findtext("LinkName"): [link.findtext("Id") for link in one.iterfind("Link")]
-                for one in linkset.iterfind("LinkSetDb")
+                element.findtext("LinkName"): [link.findtext("Id") for link in element.iterfind("Link")]
+                for element in linkset.iterfind("LinkSetDb")
             },
         )
         for linkset in root.iterfind("LinkSet")
@@ -154,7 +154,7 @@ def test_invalid_ids_are_listed_by_epost(shelf: Client) -> None:
     root = shelf.xml("epost", db="pubmed", id="abc,101")
     refused = shelf.xml("epost", db="pubmed", id="abc")
 
-    assert [one.text for one in root.iterfind("InvalidIdList/Id")] == ["abc"]
+    assert [element.text for element in root.iterfind("InvalidIdList/Id")] == ["abc"]
     assert root.findtext("QueryKey") == "1"
     assert refused.find("WebEnv") is None
     assert refused.find("ERROR") is not None
@@ -243,8 +243,8 @@ def test_einfo_in_json_has_the_same_content(shelf: Client) -> None:
     info = shelf.get("einfo", db="pubmed", retmode="json").json()["einforesult"]["dbinfo"][0]
     root = shelf.xml("einfo", db="pubmed")
 
-    assert [one["name"] for one in info["fieldlist"]] == [one.text for one in root.iterfind(".//Field/Name")]
-    assert [one["name"] for one in info["linklist"]] == [one.text for one in root.iterfind(".//Link/Name")]
+    assert [one["name"] for one in info["fieldlist"]] == [element.text for element in root.iterfind(".//Field/Name")]
+    assert [one["name"] for one in info["linklist"]] == [element.text for element in root.iterfind(".//Link/Name")]
     assert "pubmed" in shelf.get("einfo", retmode="json").json()["einforesult"]["dblist"]
     assert shelf.xml("einfo", db="fleegle").find("ERROR") is not None
 

@@ -155,7 +155,8 @@ def test_records_are_sent_unchanged(shelf: Client) -> None:
 
     sent = re.findall(r"<PubmedArticle>.*?</PubmedArticle>", body, re.DOTALL)
     kept = {
-        re.findall(r">([0-9]+)</PMID>", one)[0]: one for one in re.findall(r"<PubmedArticle>.*?</PubmedArticle>", SHELF)
+        re.findall(r">([0-9]+)</PMID>", element)[0]: element
+        for element in re.findall(r"<PubmedArticle>.*?</PubmedArticle>", SHELF)
     }
     assert sent == [kept["103"], kept["101"]]
     assert body.startswith('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC')
@@ -164,7 +165,7 @@ def test_records_are_sent_unchanged(shelf: Client) -> None:
 def test_unknown_ids_are_omitted_and_known_ones_are_returned_once(shelf: Client) -> None:
     root = shelf.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
 
-    assert [one.text for one in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
+    assert [element.text for element in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
     assert len(shelf.xml("efetch", db="pubmed", id="999")) == 0
 
 
@@ -224,7 +225,7 @@ def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
 def test_lists_and_abstracts_in_text(shelf: Client) -> None:
     assert shelf.get("efetch", db="pubmed", id="102,101", rettype="uilist", retmode="text").text == "102\n101\n"
     listed = shelf.xml("efetch", db="pubmed", id="102,999,101", rettype="uilist", retmode="xml")
-    assert [one.text for one in listed.iterfind("Id")] == ["102", "101"]
+    assert [element.text for element in listed.iterfind("Id")] == ["102", "101"]
     text = shelf.get("efetch", db="pubmed", id="101,102", rettype="abstract", retmode="text").text
     assert text.startswith("1. J Tests. 2019 May;7(2):10-9.\n\nAsthma in children\n\nSmith JA, Müller E.\n")
     assert "\n2. Ann Mice. 2020 Jun 15;7(2):10-9.\n" in text
@@ -290,7 +291,7 @@ def test_recorded_records_are_returned_byte_for_byte(real_data: Path) -> None:
     sent = re.findall(rb"<Pubmed(?:Book)?Article>.*?</Pubmed(?:Book)?Article>", body, re.DOTALL)
     assert all(record in source for record in sent)
     assert [record["PMID"] for record in read_medline(texts)] == ids
-    assert [one.get("uid") for one in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
+    assert [element.get("uid") for element in summaries.iterfind("DocumentSummarySet/DocumentSummary")] == ids
     assert summaries.find(".//error") is None
 
 

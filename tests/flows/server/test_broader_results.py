@@ -67,11 +67,13 @@ def get_totals(name: str, document: dict[str, Any]) -> dict[str, Any]:
 
 def find_operation(name: str) -> Operation[Any, Any]:
     """Return the operation with a tool name."""
-    return next(one for one in OPERATIONS if one.name == name)
+    return next(operation for operation in OPERATIONS if operation.name == name)
 
 
 def test_every_operation_that_reports_broadened_queries_has_the_same_argument() -> None:
-    searches = {one.name for one in OPERATIONS if "strict_total" in json.dumps(one.result.model_json_schema())}
+    searches = {
+        operation.name for operation in OPERATIONS if "strict_total" in json.dumps(operation.result.model_json_schema())
+    }
 
     assert searches == set(SEARCHES)
     for name in searches:

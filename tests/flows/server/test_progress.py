@@ -38,7 +38,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
     },
     "a reference list": ("check_references", {"text": "\n\n".join(f"{n}. PMID: {n}" for n in PMIDS[:50])}, 50),
     "links": ("entrez_link", {"source": "pubmed", "target": "pubmed", "ids": PMIDS}, 200),
-    "claims": ("pubmed_verify_claims", {"claims": [{"text": "a b", "ids": [one]} for one in PMIDS[:20]]}, 20),
+    "claims": ("pubmed_verify_claims", {"claims": [{"text": "a b", "ids": [pmid]} for pmid in PMIDS[:20]]}, 20),
 }
 
 

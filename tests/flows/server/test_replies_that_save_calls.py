@@ -38,7 +38,7 @@ async def test_summaries_have_types_comments_and_on_request_trial_registrations(
     plain = await call_tool(services, era, "pubmed_article_relationships", source_pmid="99000001")
 
     for records in (found["brief_summaries"], related["related_articles"]):
-        (trial,) = (one for one in records if one["pmid"] == "99000004")
+        (trial,) = (record for record in records if record["pmid"] == "99000004")
         assert "Randomized Controlled Trial" in trial["publication_types"]
         assert [(one["kind"], one["pmid"]) for one in trial["comments"]] == [("CommentIn", "99000008")]
         assert trial["data_banks"] == [{"name": "ClinicalTrials.gov", "accession_numbers": ["NCT99000001"]}]
@@ -48,7 +48,7 @@ async def test_summaries_have_types_comments_and_on_request_trial_registrations(
 async def test_one_call_counts_years_journals_types_and_headings(services: ServerServices, era: str) -> None:
     counts = await call_tool(services, era, "pubmed_count_facets", query_term="crispr", top=3)
 
-    assert [one["facet"] for one in counts["facets"]] == ["year", "journal", "type", "mesh"]
+    assert [count["facet"] for count in counts["facets"]] == ["year", "journal", "type", "mesh"]
     for one in counts["facets"]:
         assert 0 < len(one["values"]) <= 3, one["facet"]
         assert all(0 < value["count"] <= counts["total_found"] for value in one["values"])

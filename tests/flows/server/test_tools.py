@@ -259,7 +259,7 @@ def test_maximum_values_are_in_the_schema_and_enforced(
 
 @pytest.mark.parametrize("name", HIDDEN)
 def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, name: str) -> None:
-    (operation,) = (one for one in OPERATIONS if one.name == name)
+    (operation,) = (operation for operation in OPERATIONS if operation.name == name)
     for field, value in HIDDEN[name].items():
         if field in OTHER_NAMES:
             continue

@@ -74,7 +74,9 @@ NUMBERS = [
 ]
 
 
-@pytest.mark.parametrize(("operation", "name", "part"), NUMBERS, ids=[f"{one[0].name}-{one[1]}" for one in NUMBERS])
+@pytest.mark.parametrize(
+    ("operation", "name", "part"), NUMBERS, ids=[f"{number[0].name}-{number[1]}" for number in NUMBERS]
+)
 def test_numbers_show_their_bounds_and_are_rejected_outside_of_them(
     services: ServerServices, operation: Operation[Any, Any], name: str, part: Json, monkeypatch: pytest.MonkeyPatch
 ) -> None:

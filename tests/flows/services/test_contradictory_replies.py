@@ -208,7 +208,9 @@ def test_an_error_about_one_uid_is_verified_by_a_separate_request(tmp_path: Path
     with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(body=spoilt), Answer(body=write_summaries("2")))
         reply = make_services(bench).eutils.esummary(
-            db="pubmed", ids=["1", "2"], read=lambda root: [one.get("uid") for one in root.iter("DocumentSummary")]
+            db="pubmed",
+            ids=["1", "2"],
+            read=lambda root: [element.get("uid") for element in root.iter("DocumentSummary")],
         )
         requested = [seen.params.get("id") for seen in bench.server.seen]
         bench.server.always = Answer(body=write_summaries("1", "2"))
@@ -288,4 +290,4 @@ def test_the_full_text_of_another_article_is_never_accepted_or_cached(
         "europepmc",
         "service-error",
     )
-    assert [one.pmcid for one in own.articles] == ["PMC1"]
+    assert [article.pmcid for article in own.articles] == ["PMC1"]

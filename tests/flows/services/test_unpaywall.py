@@ -184,7 +184,7 @@ def test_recorded_results_of_a_title_search_have_the_same_records(real_data: Pat
         for result in json.loads(file.read_bytes())["results"]:
             found = read_open_access(json.dumps(result["response"]).encode())
             assert found.doi == result["response"]["doi"]
-            urls = [(one.url_for_pdf, one.url) for one in found.locations]
+            urls = [(location.url_for_pdf, location.url) for location in found.locations]
             assert len(set(urls)) == len(urls)
 
 

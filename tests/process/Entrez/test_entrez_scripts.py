@@ -74,7 +74,7 @@ def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_f
 
         def run_share(number: int) -> tuple[Future[ScriptResult], Future[ScriptResult]]:
             wanted = tmp_path / f"requests{number}.json"
-            listed = [(one.name, one.endpoint, one.keywords) for one in shares[number]]
+            listed = [(share.name, share.endpoint, share.keywords) for share in shares[number]]
             wanted.write_text(json.dumps(listed), encoding="utf-8")
             ours = pool.submit(run_ours, script, failing.url, tmp_path / "home", str(wanted), NCBI_API_KEY=KEY)
             return ours, pool.submit(run_plain, READ_EACH, well.url, tmp_path / f"plain{number}", str(wanted))
@@ -117,7 +117,7 @@ def test_simultaneous_scripts_respect_the_limit_without_a_key(tmp_path: Path) ->
 
 
 def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
-    script = change_import(next(one for one in SCRIPTS if one.stem == "sequences"), tmp_path)
+    script = change_import(next(script for script in SCRIPTS if script.stem == "sequences"), tmp_path)
     with Sandbox() as sandbox:
         first = run_ours(script, sandbox.url, tmp_path / "home")
         requested = sandbox.requests()
@@ -131,7 +131,7 @@ def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
 
 
 def test_a_script_is_answered_by_the_demo(tmp_path: Path) -> None:
-    script = change_import(next(one for one in SCRIPTS if one.stem == "medline_authors"), tmp_path)
+    script = change_import(next(script for script in SCRIPTS if script.stem == "medline_authors"), tmp_path)
     ended = run_ours(script, "http://127.0.0.1:9", tmp_path / "home", ENTREZ_KIT_DEMO="1")
 
     assert ended.status == 0, ended.err

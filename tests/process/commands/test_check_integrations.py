@@ -93,7 +93,7 @@ def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
 
 
 def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
-    operation = next(one for one in OPERATIONS if one.name == "check_references")
+    operation = next(operation for operation in OPERATIONS if operation.name == "check_references")
     services: Any = kit_for(sandbox).services
 
     def get_rows(**arguments: Any) -> list[tuple[str, str, str | None]]:
@@ -119,8 +119,8 @@ def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: Callable[..., 
 
     found = kit.check_references(text=TEXT, only="problems", sources=["pubmed"])
 
-    assert [one.status for one in found.references] == ["retracted", "not_found"]
+    assert [reference.status for reference in found.references] == ["retracted", "not_found"]
     assert [one.status for one in kit.stream.check_references(text="99000001")] == ["unreadable"]
-    assert [one.status for one in kit.check_references(references=[{"key": "a", "pmid": "99000001"}]).references] == [
-        "verified"
-    ]
+    assert [
+        reference.status for reference in kit.check_references(references=[{"key": "a", "pmid": "99000001"}]).references
+    ] == ["verified"]

@@ -211,7 +211,7 @@ def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
 
         assert (first.inserted, first.updated, first.skipped) == (2_000, 0, 0)
         assert first.missing_error() is None
-        assert [one.split(":")[0] for one in first.warnings] == ["New and retracted"]
+        assert [warning.split(":")[0] for warning in first.warnings] == ["New and retracted"]
         before = read_contents(store)
         second = sync_delta(kit.services, request)
         assert second.pmids_processed == second.skipped > 0

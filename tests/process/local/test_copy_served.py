@@ -79,7 +79,11 @@ def test_biopython_searches_with_history_and_fetches_in_every_format(bio: Any) -
     parse: Any = Medline.parse
     records = list(parse(StringIO(bio.efetch(**history, rettype="medline", retmode="text").read())))
     listed = bio.efetch(**history, rettype="uilist", retmode="text").read().split()
-    assert [str(one["MedlineCitation"]["PMID"]) for one in articles] == [one["PMID"] for one in records] == listed
+    assert (
+        [str(article["MedlineCitation"]["PMID"]) for article in articles]
+        == [record["PMID"] for record in records]
+        == listed
+    )
     assert listed[:2] == list(found["IdList"])
     assert records[0]["TI"] in bio.efetch(**history, rettype="abstract", retmode="text").read().replace("\n", " ")
 

@@ -423,8 +423,8 @@ def test_tools_and_resources_outside_of_the_scopes_are_not_named(http_host: Http
             )
         ]
     beyond = {
-        "gene": [one for one in OPERATIONS if one.toolset != "gene"],
-        "pubmed": [one for one in OPERATIONS if one.toolset != "pubmed"],
+        "gene": [operation for operation in OPERATIONS if operation.toolset != "gene"],
+        "pubmed": [operation for operation in OPERATIONS if operation.toolset != "pubmed"],
     }
     for scope, messages in reported.items():
         text = json.dumps(messages[:-2] if scope == "pubmed" else messages)  # the last two name the requested path

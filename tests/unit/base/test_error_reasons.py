@@ -22,7 +22,7 @@ def test_every_error_is_raised_with_a_reason() -> None:
             if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names):
                 continue
             found += 1
-            details = next((one.value for one in node.keywords if one.arg == "details"), None)
+            details = next((keyword.value for keyword in node.keywords if keyword.arg == "details"), None)
             keys = [ast.unparse(key) for key in details.keys if key] if isinstance(details, ast.Dict) else ["'reason'"]
             is_merged = isinstance(details, ast.Dict) and None in details.keys
             if details is None or not (is_merged or "'reason'" in keys):

@@ -645,14 +645,14 @@ def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
 def test_persons_in_braces_are_persons(names: str) -> None:
     (reference,) = BibtexFile(f"@article{{k, author = {{{names}}}}}", "x").references
 
-    assert [(one.family, (one.given or "")[:1]) for one in reference.authors] == [("Smith", "J"), ("Roe", "R")]
+    assert [(author.family, (author.given or "")[:1]) for author in reference.authors] == [("Smith", "J"), ("Roe", "R")]
 
 
 @pytest.mark.parametrize("name", ["Centers for Disease Control and Prevention", "The XYZ Group", "Institute, Research"])
 def test_groups_in_braces_are_groups(name: str) -> None:
     (reference,) = BibtexFile(f"@article{{k, author = {{{{{name}}}}}}}", "x").references
 
-    assert [one.group for one in reference.authors] == [name]
+    assert [author.group for author in reference.authors] == [name]
 
 
 def test_latex_letters_with_empty_braces_and_greek_letters_in_text_are_read() -> None:
@@ -693,7 +693,7 @@ def test_each_entry_of_a_damaged_file_is_a_row_or_a_named_problem(
     except InvalidInput:
         return
 
-    titles = [one.title for one in file.references]
+    titles = [reference.title for reference in file.references]
     named = [term for warning in file.warnings for term in warning.terms]
     assert len(titles) + len(named) == 6, (titles, named)
 
@@ -737,7 +737,7 @@ def test_a_csl_item_with_values_of_another_type_is_read_or_rejected(value: objec
             file = read_reference_file(text, "a.json", "csl")
         except InvalidInput:
             continue
-        assert len(file.references) == 2 or [one.code for one in file.warnings] == ["entries_left_out"]
+        assert len(file.references) == 2 or [warning.code for warning in file.warnings] == ["entries_left_out"]
 
 
 @pytest.mark.parametrize(

@@ -330,7 +330,7 @@ def test_duplicate_data_of_the_previous_version_are_removed_by_the_migration(sto
     assert list_rows(store, f"SELECT {SAID}, seen_at FROM versions ORDER BY 1, 2") == versions
     assert len(versions) == 16
     assert list_rows(store, f"SELECT {columns} FROM documents") == documents
-    assert [json.loads(one.model_dump_json()) for one in store.read_articles()] == [
+    assert [json.loads(article.model_dump_json()) for article in store.read_articles()] == [
         json.loads(text) for (text,) in records
     ]
     assert list_rows(

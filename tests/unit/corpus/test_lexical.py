@@ -64,8 +64,8 @@ def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corp
 
 def score_by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> list[tuple[int, float]]:
     """Score every record by the book; the stems are SQLite's, not ours."""
-    stems = sqlite_stems({word for one in rows for field in one[1:] for word in field.split()} | set(query.split()))
-    fields = {one.pmid: [[stems[word] for word in field.split()] for field in one[1:]] for one in rows}
+    stems = sqlite_stems({word for row in rows for field in row[1:] for word in field.split()} | set(query.split()))
+    fields = {row.pmid: [[stems[word] for word in field.split()] for field in row[1:]] for row in rows}
     lengths = {pmid: len(title) + len(abstract) for pmid, (title, abstract, _) in fields.items()}
     mean = sum(lengths.values()) / len(rows)
     scores: Counter[int] = Counter()
@@ -347,7 +347,7 @@ SAME = [
 
 @pytest.mark.parametrize("spellings", SAME, ids=[spellings[0] for spellings in SAME])
 def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellings: tuple[str, ...]) -> None:
-    add(connection, [row(place, f"On {one} here") for place, one in enumerate(spellings, 1)])
+    add(connection, [row(place, f"On {spelling} here") for place, spelling in enumerate(spellings, 1)])
     add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
     for query in spellings:
         assert set(find_pmids(connection, query)) >= set(range(1, len(spellings) + 1)), query
@@ -408,7 +408,7 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
     chooser = random.Random(size)
     members = {one.pmid for one in chooser.sample(rows, size)}
     join(connection, "mine", members)
-    join(connection, "other", [one.pmid for one in rows[:50]])
+    join(connection, "other", [row.pmid for row in rows[:50]])
     for _ in range(4):
         query = " ".join(chooser.choices(WORDS, k=3))
         whole = words.search(connection, query, 500, profile=PLAIN)

@@ -224,7 +224,7 @@ def test_every_recorded_reply_has_the_records_of_its_request(real_data: Path) ->
             continue
         compared += 1
         assert names, path.name
-        assert all(one.names and not one.is_hollow for one in names), path.name
+        assert all(name.names and not name.is_hollow for name in names), path.name
         requested = dict(parse_qsl(urlsplit(address[1]).query)) if address else {}
         ids = re.findall(r"[\w.]+", requested.get("id", requested.get("ID", "")))
         if ids:

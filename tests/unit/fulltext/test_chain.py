@@ -203,11 +203,14 @@ def test_the_standing_of_the_works_is_requested_once() -> None:
 
     known, unknown = requested.fetch(pmids=["1", "2"]), dead.fetch(pmids=["1", "2"])
 
-    assert [one.standing.note if one.standing else None for one in known.articles] == [
+    assert [article.standing.note if article.standing else None for article in known.articles] == [
         "[Retracted: J Inv. 2021;1:2]",
         None,
     ]
-    assert [one.retraction_status for one in known.articles if isinstance(one, PmcArticle)] == ["retracted", None]
+    assert [article.retraction_status for article in known.articles if isinstance(article, PmcArticle)] == [
+        "retracted",
+        None,
+    ]
     assert len([call for call in requested.calls if call.endpoint == "esummary"]) == 1
     assert len(unknown.articles) == 2
     assert {warning.code for warning in unknown.warnings} == {"standing_unknown"}

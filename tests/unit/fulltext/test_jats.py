@@ -319,11 +319,11 @@ def test_a_box_with_a_title_is_a_section() -> None:
 
     methods, box, rest = write_article(body).sections
 
-    assert [(one.label, one.title, one.text) for one in methods.subsections] == [
+    assert [(subsection.label, subsection.title, subsection.text) for subsection in methods.subsections] == [
         ("Box 1", "Key points", "Of 3ᵏ.\n\nFirst."),
         (None, None, "More."),
     ]
-    assert [one.title for one in box.subsections] == ["First"]
+    assert [subsection.title for subsection in box.subsections] == ["First"]
     assert rest.text == "Plain."
 
 

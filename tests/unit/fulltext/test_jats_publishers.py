@@ -370,7 +370,8 @@ def test_unusual_parts_of_front_matter_are_read_with_their_meaning() -> None:
 
 def test_references_are_read_in_any_notation() -> None:
     citations = {
-        name: [(one.label, one.citation) for one in parse_jats(write_document(name)).references] for name in DOCUMENTS
+        name: [(reference.label, reference.citation) for reference in parse_jats(write_document(name)).references]
+        for name in DOCUMENTS
     }
 
     assert citations["Elsevier"] == [("1", "Curie M. Rays. C R. 1898;1:2-5.")]

@@ -505,7 +505,7 @@ AUTHORS = (
 
 @pytest.mark.parametrize("complete", ["", ' CompleteYN="N"'])
 def test_authors_are_the_same_in_a_list_of_the_usual_form_and_in_any_other(complete: str) -> None:
-    for some in (AUTHORS, *([one] for one in AUTHORS), AUTHORS[2:3] + AUTHORS[:1]):
+    for some in (AUTHORS, *([author] for author in AUTHORS), AUTHORS[2:3] + AUTHORS[:1]):
         listed = f"<AuthorList{complete}>{''.join(some)}</AuthorList>"
         odd = listed.replace("</AuthorList>", "<Other/></AuthorList>")
         plain, other = (

@@ -91,7 +91,7 @@ def test_groups_are_authors() -> None:
         "<Author><LastName>Mononym</LastName></Author></AuthorList>"
     )
 
-    assert [(one.last_name, one.suffix, one.collective_name) for one in article.authors] == [
+    assert [(author.last_name, author.suffix, author.collective_name) for author in article.authors] == [
         ("Doe", "Jr", None),
         (None, None, "The Invented Group"),
         ("Mononym", None, None),
@@ -321,7 +321,7 @@ def test_chemicals_major_keywords_equal_authors_and_the_medline_abbreviation_are
         '<KeywordList><Keyword MajorTopicYN="Y">one</Keyword><Keyword MajorTopicYN="N">two</Keyword></KeywordList>',
     )
 
-    assert [(one.name, one.ui, one.registry_number) for one in article.chemicals] == [
+    assert [(chemical.name, chemical.ui, chemical.registry_number) for chemical in article.chemicals] == [
         ("CRISPR-Associated Protein 9", "D000076987", None),
         ("Cytidine Deaminase", "D003564", "EC 3.5.4.5"),
     ]

@@ -90,7 +90,7 @@ def test_comments_are_linked(kind: str, recorded: str) -> None:
 
     (summary,), _ = parse_summaries(parse_esummary(VERSION_2.format(references=reference).encode()))
 
-    assert [(one.kind, one.pmid) for one in summary.comments] == [(recorded, "2")]
+    assert [(comment.kind, comment.pmid) for comment in summary.comments] == [(recorded, "2")]
     assert summary.retraction_status == "none"
 
 

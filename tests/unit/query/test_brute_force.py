@@ -41,7 +41,9 @@ class Bench:
     @cached_property
     def tree(self) -> Tree:
         names = {name for article in self.articles for name, _ in article.headings}
-        return _invent_tree({*names, "Zz parent of nothing"}, {name for one in self.articles for name in one.types})
+        return _invent_tree(
+            {*names, "Zz parent of nothing"}, {name for article in self.articles for name in article.types}
+        )
 
     @cached_property
     def subheadings(self) -> Tree:
@@ -60,7 +62,7 @@ class Bench:
     def actions(self) -> dict[str, list[str]]:
         """Invented pharmacological actions of headings and substances."""
         names = sorted(self.tree.places)[::7]
-        substances = sorted({name for one in self.articles for name in one._all(".//NameOfSubstance")})
+        substances = sorted({name for article in self.articles for name in article._all(".//NameOfSubstance")})
         return {f"Invented action {place}": [*names[place::3], *substances[place::3]] for place in range(3)}
 
     def writer(self, seed: int) -> QueryWriter:
@@ -195,9 +197,12 @@ def test_queries_on_segment_files_agree_with_the_brute_force_matcher(in_files: I
 def test_queries_on_recorded_records_agree_with_the_brute_force_matcher(real_data: Path) -> None:
     files = sorted((real_data / "baseline").glob("*.xml.gz"))
     records = [
-        one for file in files for one in split_records([gzip.decompress(file.read_bytes())]) if _is_plain(one[1])
+        record
+        for file in files
+        for record in split_records([gzip.decompress(file.read_bytes())])
+        if _is_plain(record[1])
     ]
-    bench = Bench(ParsedCollection([one for one in records if _is_plain(one[1])]))
+    bench = Bench(ParsedCollection([record for record in records if _is_plain(record[1])]))
 
     seen = _compare(bench, seed=3, count=120)
 

@@ -31,7 +31,9 @@ from entrez_kit.query.conditions import split_conditions, unwrap
 def test_the_conditions_of_a_query_are_those_joined_by_and_or_excluded_by_not(
     query: str, conditions: list[str]
 ) -> None:
-    found = [f"NOT {one.text}" if one.is_excluded else one.text for one in split_conditions(query)]
+    found = [
+        f"NOT {condition.text}" if condition.is_excluded else condition.text for condition in split_conditions(query)
+    ]
 
     assert found == conditions
 

@@ -57,7 +57,9 @@ def _read(real_data: Path, name: str) -> tuple[str, list[tuple[str, str]]]:
         return result["querytranslation"], [(one["from"], one["to"]) for one in result["translationset"]]
     root = ElementTree.fromstring(path.read_bytes())
     assert root.find("TranslationStack") is None  # such a reply is from PubMed's former engine
-    mappings = [(one.findtext("From") or "", one.findtext("To") or "") for one in root.iterfind(".//Translation")]
+    mappings = [
+        (element.findtext("From") or "", element.findtext("To") or "") for element in root.iterfind(".//Translation")
+    ]
     return root.findtext("QueryTranslation") or "", mappings
 
 

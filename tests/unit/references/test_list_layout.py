@@ -19,10 +19,10 @@ def wrap(text: str, indent: str = "") -> str:
     return "\n".join(textwrap.wrap(text, 60, subsequent_indent=indent, break_on_hyphens=False))
 
 
-WRAPPED = [wrap(one) for one in LINES]
-HANGING = [wrap(one, "    ") for one in LINES]
-NUMBERED = [f"{number}. {one}" for number, one in enumerate(LINES, start=1)]
-DASHES = [f"- {wrap(one)}" for one in LINES]
+WRAPPED = [wrap(line) for line in LINES]
+HANGING = [wrap(line, "    ") for line in LINES]
+NUMBERED = [f"{number}. {line}" for number, line in enumerate(LINES, start=1)]
+DASHES = [f"- {wrap(line)}" for line in LINES]
 
 
 def find_starts(text: str, after_page: Sequence[int] = ()) -> list[int]:
@@ -151,4 +151,4 @@ def test_the_address_of_a_page_is_a_reference_if_the_line_above_has_one_too() ->
     page = "https://www.inventions.invalid/reports/index.html."
 
     assert 2 in find_starts("\n".join([f"{LINES[0]} {page}", page, *LINES[1:]]))
-    assert 2 not in find_starts("\n".join(f"{one}\n{page}" for one in LINES))
+    assert 2 not in find_starts("\n".join(f"{line}\n{page}" for line in LINES))

@@ -22,7 +22,7 @@ from entrez_kit.references.match import CODES, compare_citation
 
 
 def list_codes(citation: Citation, article: Article) -> list[str]:
-    return [CODES[one.field] for one in compare_citation(citation, article).differences]
+    return [CODES[difference.field] for difference in compare_citation(citation, article).differences]
 
 
 def test_a_pipe_or_newline_in_a_field_cannot_shift_the_columns() -> None:

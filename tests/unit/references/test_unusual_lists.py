@@ -90,12 +90,12 @@ def list_words(text: str) -> str:
 def check_rows(text: str, references: Sequence[str], codes: Sequence[str] = ()) -> None:
     """Assert that each row has the words of its reference, and perhaps the mark before these."""
     pasted = read_list(text)
-    rows = [list_words(one.text or "") for one in pasted.references]
-    assert [row[-len(list_words(one)) :] for row, one in zip(rows, references, strict=True)] == [
-        list_words(one) for one in references
+    rows = [list_words(reference.text or "") for reference in pasted.references]
+    assert [row[-len(list_words(reference)) :] for row, reference in zip(rows, references, strict=True)] == [
+        list_words(reference) for reference in references
     ]
-    assert all(len(row) - len(list_words(one)) < 9 for row, one in zip(rows, references, strict=True))
-    assert [one.code for one in pasted.warnings] == list(codes)
+    assert all(len(row) - len(list_words(reference)) < 9 for row, reference in zip(rows, references, strict=True))
+    assert [warning.code for warning in pasted.warnings] == list(codes)
 
 
 def wrap_lines(text: str, width: int = 76) -> str:
@@ -105,7 +105,7 @@ def wrap_lines(text: str, width: int = 76) -> str:
 @pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
 def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int], str]) -> None:
     for references in LISTS.values():
-        marked = [mark(n) + one for n, one in enumerate(references, start=1)]
+        marked = [mark(n) + reference for n, reference in enumerate(references, start=1)]
         check_rows("\n".join(marked), references)
         check_rows("References\n\n" + "\n\n".join(marked), references)
 
@@ -113,13 +113,15 @@ def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int]
 @pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
 def test_any_mark_begins_a_reference_of_several_lines(mark: Callable[[int], str]) -> None:
     for references in (ENGLISH, TITLES_FIRST):
-        check_rows("\n".join(wrap_lines(mark(n) + one) for n, one in enumerate(references, start=1)), references)
+        check_rows(
+            "\n".join(wrap_lines(mark(n) + reference) for n, reference in enumerate(references, start=1)), references
+        )
 
 
 @every_list
 @pytest.mark.parametrize("mark", ["[{}] ", "{}. ", "{}) "])
 def test_a_list_without_line_breaks_is_split_at_its_numbers(references: list[str], mark: str) -> None:
-    text = " ".join(mark.format(n) + one for n, one in enumerate(references, start=1))
+    text = " ".join(mark.format(n) + reference for n, reference in enumerate(references, start=1))
 
     check_rows(text, references)
     check_rows(f"References\n{wrap_lines(text)}", references)
@@ -132,14 +134,14 @@ def test_a_number_inside_a_title_splits_no_reference() -> None:
         "Poe E. The third. J Inv Res. 2003;3:4.",
     ]
 
-    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n".join(f"{n}. {reference}" for n, reference in enumerate(references, start=1)), references)
     check_rows("\n".join(references), references)
 
 
 def test_rows_that_may_be_several_references_have_a_warning() -> None:
     text = "".join(one.rstrip(".") for one in ENGLISH[:9])
 
-    assert [one.code for one in read_list(text).warnings] == ["uncertain_split"]
+    assert [warning.code for warning in read_list(text).warnings] == ["uncertain_split"]
 
 
 HEADINGS = {
@@ -157,10 +159,12 @@ HEADINGS = {
 def test_headings_inside_a_list_are_omitted_and_named(
     references: list[str], names: tuple[str, ...], mark: str, between: str
 ) -> None:
-    parts = [f"{name}\n\n" + between.join(mark.format(n + 1) + one for n, one in enumerate(references[n::3]))
-             for n, name in enumerate(names)]  # fmt: skip
+    parts = [
+        f"{name}\n\n" + between.join(mark.format(n) + reference for n, reference in enumerate(references[first::3], 1))
+        for first, name in enumerate(names)
+    ]
     text = "## References\n\n" + "\n\n".join(parts)
-    expected = [one for n in range(3) for one in references[n::3]]
+    expected = [reference for n in range(3) for reference in references[n::3]]
 
     check_rows(text, expected, ["headings_left_out"])
     assert [term.split(": ", 1)[1] for term in read_list(text).warnings[0].terms] == list(names)
@@ -190,7 +194,7 @@ def test_a_short_reference_without_a_year_is_a_row() -> None:
     ]
 
     check_rows("\n\n".join(references), references)
-    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n".join(f"{n}. {reference}" for n, reference in enumerate(references, start=1)), references)
 
 
 @every_list
@@ -213,14 +217,15 @@ def test_web_pages_and_e_mails_are_read_without_their_marks(references: list[str
 
     check_rows(
         "<h2>References</h2><ol>"
-        + "".join(f"<li>{one.replace('mice', '<i>mice</i>')}</li>" for one in references)
+        + "".join(f"<li>{reference.replace('mice', '<i>mice</i>')}</li>" for reference in references)
         + "</ol>",
         references,
     )
     check_rows("".join(f"<p>{n}. {one}</p>" for n, one in numbered), references)
     check_rows("\n".join(f"> {n}. {one}" for n, one in numbered), references)
     check_rows(
-        "\n>\n".join("\n".join(f"> {line}" for line in wrap_lines(one).split("\n")) for one in references), references
+        "\n>\n".join("\n".join(f"> {line}" for line in wrap_lines(reference).split("\n")) for reference in references),
+        references,
     )
     links = (
         "OpenUrlCrossRefPubMedWeb of Science",
@@ -229,8 +234,9 @@ def test_web_pages_and_e_mails_are_read_without_their_marks(references: list[str
     )
     text = "".join(f"{n}.\n{one}\n{links[n % 3]}\n" for n, one in numbered)
     assert [
-        list_words(one.text or "").partition("OpenUrl")[0].partition("View")[0] for one in read_list(text).references
-    ] == [list_words(one) for one in references]
+        list_words(reference.text or "").partition("OpenUrl")[0].partition("View")[0]
+        for reference in read_list(text).references
+    ] == [list_words(reference) for reference in references]
 
 
 @pytest.mark.parametrize("mark", ["{}. ", ""])
@@ -277,7 +283,7 @@ def test_a_dash_between_the_fields_of_a_reference_is_not_a_mark(mark: str) -> No
     references = [
         f"Doe J, et coll.\n— Moonlight and {n} mice.\nInvention, {1999 + n}, vol.\n3, p.\n{n}-9." for n in range(1, 12)
     ]
-    marked = [mark.format(n) + one for n, one in enumerate(references, start=1)]
+    marked = [mark.format(n) + reference for n, reference in enumerate(references, start=1)]
 
     check_rows("References\n\n" + "\n\n".join(marked), references)
 
@@ -287,8 +293,8 @@ def test_the_fields_of_a_numbered_reference_can_have_separate_lines() -> None:
         f"Doe J, Roe R.\nMoonlight and {n} mice [Online].\nURL: http://inventions.invalid/{n} ({1999 + n})."
         for n in range(1, 9)
     ]
-    listed = [one.replace("URL: http://inventions.invalid", "Inventions 2001") if n % 2 else one
-              for n, one in enumerate(references)]  # fmt: skip
+    listed = [reference.replace("URL: http://inventions.invalid", "Inventions 2001") if n % 2 else reference
+              for n, reference in enumerate(references)]  # fmt: skip
 
     check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(listed, start=1)), listed)
 
@@ -308,13 +314,13 @@ def test_short_last_lines_are_not_the_first_lines_of_references_with_an_indent()
         for n in range(1, 12)
     ]
 
-    check_rows("References\n" + "\n".join(f"     {one}" for one in references), references)
+    check_rows("References\n" + "\n".join(f"     {reference}" for reference in references), references)
 
 
 def test_a_line_below_the_first_part_of_a_doi_continues_it() -> None:
     references = [f"{one} doi: 10.5555/\nNEJMoa1203421. PMID: 22663011." for one in ENGLISH]
 
-    check_rows("\n".join(f"{n}. {one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("\n".join(f"{n}. {reference}" for n, reference in enumerate(references, start=1)), references)
 
 
 DIVIDED = "Doe J, Roe R.\nMoonlight and mice. J Inv Res. 2001;3:4."
@@ -362,7 +368,7 @@ EDITIONS = [
 
 
 def test_the_number_of_an_edition_is_not_a_mark() -> None:
-    whole = [one.replace("\n", " ") for one in EDITIONS]
+    whole = [edition.replace("\n", " ") for edition in EDITIONS]
 
     check_rows("References\n\n" + "\n\n".join(EDITIONS), whole)
     check_rows("1. " + "\n".join(whole), whole)
@@ -402,7 +408,7 @@ def test_the_same_number_before_every_reference_is_a_mark() -> None:
         *ENGLISH[6:],
     ]
 
-    check_rows("\n".join(f"1. {one}" for one in references), references)
+    check_rows("\n".join(f"1. {reference}" for reference in references), references)
 
 
 def test_a_number_inside_a_line_begins_a_reference_if_the_number_is_missing_otherwise() -> None:
@@ -500,8 +506,10 @@ def test_the_address_of_a_page_can_be_a_reference(references: list[str], layout:
         "lines": "\n".join(references),
         "empty lines": "\n\n".join(references),
         "wrapped, empty lines": "\n\n".join(map(wrap_lines, references)),
-        "hanging": "\n".join(wrap_lines(one).replace("\n", "\n    ") for one in references),
-        "numbered, wrapped": "\n".join(wrap_lines(f"({n}) {one}") for n, one in enumerate(references, start=1)),
+        "hanging": "\n".join(wrap_lines(reference).replace("\n", "\n    ") for reference in references),
+        "numbered, wrapped": "\n".join(
+            wrap_lines(f"({n}) {reference}") for n, reference in enumerate(references, start=1)
+        ),
     }
 
     check_rows(texts[layout], references)
@@ -510,8 +518,8 @@ def test_the_address_of_a_page_can_be_a_reference(references: list[str], layout:
 def test_an_address_below_each_reference_is_a_part_of_it() -> None:
     references = [f"{one} https://www.inventions.invalid/{n}" for n, one in enumerate(ENGLISH)]
 
-    check_rows("\n".join(one.replace(" https", "\nhttps") for one in references), references)
-    check_rows("\n\n".join(one.replace(" https", "\nhttps") for one in references), references)
+    check_rows("\n".join(reference.replace(" https", "\nhttps") for reference in references), references)
+    check_rows("\n\n".join(reference.replace(" https", "\nhttps") for reference in references), references)
 
 
 @pytest.mark.parametrize("end", [".", ""])
@@ -519,7 +527,7 @@ def test_an_address_below_each_reference_is_a_part_of_it() -> None:
 def test_numbers_split_a_list_without_line_breaks_and_spaces(end: str, space: str) -> None:
     references = [one.rstrip(".") + end for one in ENGLISH]
 
-    check_rows("".join(f"{n}.{space}{one}" for n, one in enumerate(references, start=1)), references)
+    check_rows("".join(f"{n}.{space}{reference}" for n, reference in enumerate(references, start=1)), references)
 
 
 def test_a_reference_in_such_a_list_can_begin_with_a_digit() -> None:
@@ -546,13 +554,14 @@ def test_a_name_can_begin_with_a_particle_and_a_space_without_a_break(mark: str)
     numbers = [7 * n % 17 for n in range(1, 17)]
 
     check_rows(
-        "\n".join(wrap_lines(mark.format(n) + one) for n, one in zip(numbers, references, strict=True)), references
+        "\n".join(wrap_lines(mark.format(n) + reference) for n, reference in zip(numbers, references, strict=True)),
+        references,
     )
 
 
 def test_a_cell_in_quotation_marks_can_begin_with_a_title_in_quotation_marks() -> None:
     references = [one if n % 5 != 4 else f'"Moonlight." {one}' for n, one in enumerate(ENGLISH)]
-    quoted = "".join(f'{n};"{one}"\n' for n, one in enumerate(references, start=1))
+    quoted = "".join(f'{n};"{reference}"\n' for n, reference in enumerate(references, start=1))
 
     check_rows(f"id;reference\n{quoted}", references, ["headings_left_out"])
 
@@ -561,11 +570,15 @@ def test_rows_of_one_length_are_not_wrapped_lines() -> None:
     references = [
         f"Doe {'ABCDEFGHIJKLMNOP'[n]}. {10 + n} mice in moonlight. J Inv Res {2001 + n};3:{101 + n}." for n in range(16)
     ]
-    rows = "".join(f"| {n} | {one} | {('yes', 'no', '')[n % 3]} |\n" for n, one in enumerate(references, start=1))
+    rows = "".join(
+        f"| {n} | {reference} | {('yes', 'no', '')[n % 3]} |\n" for n, reference in enumerate(references, start=1)
+    )
     pasted = read_list("| # | Reference | Notes |\n|:-:|:----|----|\n" + rows)
-    linked = read_list("\n\n".join(f"{one}\n\nView Article PubMed/NCBI Google Scholar" for one in references))
+    linked = read_list(
+        "\n\n".join(f"{reference}\n\nView Article PubMed/NCBI Google Scholar" for reference in references)
+    )
 
     for found in (pasted, linked):
-        assert [list_words(one.text or "")[:20] for one in found.references] == [
-            list_words(one)[:20] for one in references
+        assert [list_words(reference.text or "")[:20] for reference in found.references] == [
+            list_words(reference)[:20] for reference in references
         ]

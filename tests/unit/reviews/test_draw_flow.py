@@ -15,18 +15,23 @@ Box = tuple[float, float, float, float]
 def read_drawing(*sources: str, narrow: bool) -> tuple[list[Box], list[list[tuple[float, float]]]]:
     """Return the white boxes, and the corners of each arrow head."""
     records = [
-        ReviewRecord(id=f"ek-x-{n}", source=one, added=1, fields=[("TI", one)], work=f"ek-x-{n}")
-        for n, one in enumerate(sources)
+        ReviewRecord(id=f"ek-x-{n}", source=source, added=1, fields=[("TI", source)], work=f"ek-x-{n}")
+        for n, source in enumerate(sources)
     ]
     drawn = ET.fromstring(draw_flow(build_flow(records, (), {"Citations": "citations"}), "T", narrow=narrow))
     boxes = [
-        (float(one.get("x", 0)), float(one.get("y", 0)), float(one.get("width", 0)), float(one.get("height", 0)))
-        for one in drawn.iter(f"{SVG}rect")
-        if one.get("stroke") == "#333333"
+        (
+            float(element.get("x", 0)),
+            float(element.get("y", 0)),
+            float(element.get("width", 0)),
+            float(element.get("height", 0)),
+        )
+        for element in drawn.iter(f"{SVG}rect")
+        if element.get("stroke") == "#333333"
     ]
     heads = [
-        [(float(x), float(y)) for x, y in (point.split(",") for point in one.get("points", "").split())]
-        for one in drawn.iter(f"{SVG}polygon")
+        [(float(x), float(y)) for x, y in (point.split(",") for point in element.get("points", "").split())]
+        for element in drawn.iter(f"{SVG}polygon")
     ]
     return boxes, heads
 

@@ -48,9 +48,9 @@ def test_each_record_of_random_reviews_is_counted_in_its_box() -> None:
         assert boxes["identified"] == len(records)
         assert boxes["duplicates"] == expected["duplicates"]
         assert boxes["awaiting_screening"] == expected["screen"]
-        is_screened = any(one.stage == "title_abstract" for one in decisions)
+        is_screened = any(decision.stage == "title_abstract" for decision in decisions)
         assert boxes["records_excluded"] == (expected["exclude"] if is_screened else None)
-        is_assessed = any(one.stage == "full_text" for one in decisions)
+        is_assessed = any(decision.stage == "full_text" for decision in decisions)
         for box, fate in (
             ("dbr_notretrieved_reports", "absent"),
             ("dbr_excluded", "reject"),

@@ -34,7 +34,7 @@ def review(tmp_path: Path) -> Path:
 
 
 def test_a_record_is_read_back_with_every_character(review: Path) -> None:
-    assert [one.title for one in load(review).records] == ["A\u2028b \x85 c"] * 2
+    assert [record.title for record in load(review).records] == ["A\u2028b \x85 c"] * 2
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_manual_change_of_the_records_is_reported(review: Path) -> None:
     assert load(review).warnings == []
     (review / "records.jsonl").write_bytes((review / "records.jsonl").read_bytes().replace(b" c", b" d"))
 
-    assert [one.code for one in load(review).warnings] == ["records_changed"]
+    assert [warning.code for warning in load(review).warnings] == ["records_changed"]
 
 
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "a/../../secret", "link", "a\x00b", "."])

@@ -57,9 +57,9 @@ def list_texts(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.keyword) and node.arg in TEXTS:
             yield from ((node.value.lineno, text) for text in list_agent_words(node.value))
         elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-            yield from ((one.lineno, text) for one in node.exc.args for text in list_agent_words(one))
+            yield from ((arg.lineno, text) for arg in node.exc.args for text in list_agent_words(arg))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "FrontendText":
-            yield from ((node.lineno, text) for one in node.args for text in list_agent_words(one))
+            yield from ((node.lineno, text) for arg in node.args for text in list_agent_words(arg))
         elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             names = [node.target] if isinstance(node, ast.AnnAssign) else node.targets
             if any(isinstance(name, ast.Name) and re.search("HINT|MESSAGE", name.id) for name in names):

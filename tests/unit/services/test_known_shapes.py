@@ -42,7 +42,7 @@ def _no_differences_logged_yet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def list_kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
-    return sorted((one.kind, one.where) for one in shape.list_differences(content))
+    return sorted((difference.kind, difference.where) for difference in shape.list_differences(content))
 
 
 def test_a_complete_article_has_no_difference() -> None:
@@ -208,7 +208,9 @@ def test_every_recorded_reply_has_the_known_shape(
         for body in filter(is_one, read_bodies(path)):
             shape = known(body) if callable(known) else known
             found = [
-                str(one) for one in shape.list_differences(body) if one.kind != "missing" and not ODD.search(one.what)
+                str(difference)
+                for difference in shape.list_differences(body)
+                if difference.kind != "missing" and not ODD.search(difference.what)
             ]
             assert found == [], path.name
             compared += 1

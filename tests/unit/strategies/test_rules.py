@@ -14,7 +14,7 @@ from entrez_kit.strategies.strategy import read_strategy
 
 
 def list_codes(text: str) -> set[tuple[str, int | None]]:
-    return {(one.code, one.line) for one in find_problems(read_strategy(text))}
+    return {(problem.code, problem.line) for problem in find_problems(read_strategy(text))}
 
 
 CLEAN = """1. exp Asthma/
@@ -137,7 +137,7 @@ def test_the_words_of_a_line_are_no_note_about_it(words: str) -> None:
 def test_a_limit_to_humans_has_a_correction_and_another_limit_has_none() -> None:
     problems = find_problems(read_strategy("1. exp Asthma/\n2. limit 1 to humans\n3. limit 2 to female\n"))
 
-    fixes = {one.line: one.fix for one in problems if one.code == "limit-drops-unindexed"}
+    fixes = {problem.line: problem.fix for problem in problems if problem.code == "limit-drops-unindexed"}
     assert fixes == {2: "NOT (animals[mh] NOT humans[mh])", 3: ""}
 
 
@@ -196,7 +196,7 @@ def test_a_range_over_a_combination_is_found() -> None:
 def test_a_range_that_goes_too_far_has_a_proposed_correction() -> None:
     problems = find_problems(read_strategy("1. exp Asthma/\n2. asthma.tw.\n3. or/1-22\n"))
 
-    assert [one.fix for one in problems if one.code == "circular-reference"] == ["or/1-2"]
+    assert [problem.fix for problem in problems if problem.code == "circular-reference"] == ["or/1-2"]
 
 
 def test_corrections_do_not_change_other_characters() -> None:

@@ -25,7 +25,7 @@ def list_kinds(strategy: Strategy) -> dict[int, str]:
 
 def search_line(proof: LineProof, index: SearchIndex, proofs: list[LineProof]) -> set[int]:
     """Return the records of a translation that includes all other lines."""
-    by_number = {one.line.number: one for one in proofs}
+    by_number = {proof.line.number: proof for proof in proofs}
     return set(
         search(
             proof.line.pubmed, index, history=lambda number: BitMap(search_line(by_number[number], index, proofs))
@@ -190,7 +190,7 @@ def test_recorded_strategies_are_read_and_their_labels_are_correct(real_data: Pa
             for number in line.depends_on:
                 assert number in strategy.numbered or line.kind == "refused"
         proofs, _ = compare_records(strategy, index_terms(list_records([strategy], 200)))
-        wrong = [one for one in proofs if not one.holds]
+        wrong = [proof for proof in proofs if not proof.holds]
         assert not wrong, (path.name, [(one.line.printed.text, one.line.pubmed) for one in wrong])
 
 

@@ -164,4 +164,4 @@ def test_a_successor_that_ncbi_does_not_return_causes_a_warning(fails: str) -> N
 
     assert links.pmids == ["1"]
     assert links.successor is None
-    assert [one.code for one in links.warnings] == ["gene_replaced", "successor_missing"]
+    assert [warning.code for warning in links.warnings] == ["gene_replaced", "successor_missing"]

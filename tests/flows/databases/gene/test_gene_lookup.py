@@ -178,7 +178,7 @@ def test_a_missing_successor_causes_a_warning() -> None:
         gene = GET_GENE.run(Canned(efetch=[merged, reply]), {"entrez_id": "NCBIGene:5"})  # type: ignore[arg-type]
 
         assert (gene.symbol, gene.successor) == ("OLD", None)
-        assert [one.code for one in gene.warnings] == ["successor_missing"]
+        assert [warning.code for warning in gene.warnings] == ["successor_missing"]
 
 
 def test_sc_003_genes_of_other_species_have_their_cross_references_too(genes: Genes) -> None:

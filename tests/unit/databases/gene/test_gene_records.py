@@ -43,7 +43,7 @@ def _read_independently(content: bytes) -> dict[str, Any]:
         comment.findtext("Gene-commentary_heading"): comment for comment in gene.findall("Entrezgene_comments/*")
     }
     sequences = sections["NCBI Reference Sequences (RefSeq)"]
-    accessions = [one.text or "" for one in gene.iter("Gene-commentary_accession")]
+    accessions = [element.text or "" for element in gene.iter("Gene-commentary_accession")]
     ensembl = [value.partition(".")[0] for value in _list_ids(gene, "Ensembl")]
     return {
         "id": f"NCBIGene:{_read_text(gene, './/Gene-track_geneid')}",
@@ -57,7 +57,7 @@ def _read_independently(content: bytes) -> dict[str, Any]:
             for sub in gene.iter("SubSource")
             if next(iter(sub)).get("value") == "chromosome"
         ),
-        "aliases": [one.text for one in ref.iter("Gene-ref_syn_E")],
+        "aliases": [element.text for element in ref.iter("Gene-ref_syn_E")],
         "organism": next(gene.iter("Org-ref_taxname")).text,
         "taxon_id": int(_list_ids(next(gene.iter("Org-ref_db")), "taxon")[0]),
         "gene_type": next(gene.iter("Entrezgene_type")).get("value"),
@@ -66,7 +66,7 @@ def _read_independently(content: bytes) -> dict[str, Any]:
         "omim": {value for tag in own for value in _list_ids(_wrap(tag), "MIM")},
         "ensembl_gene": {value for value in ensembl if value.startswith("ENSG")},
         "ensembl_transcript": {value for value in ensembl if value.startswith("ENST")},
-        "refseq": {one for one in accessions if re.fullmatch(r"[NX][MR]_[0-9]+", one)},
+        "refseq": {accession for accession in accessions if re.fullmatch(r"[NX][MR]_[0-9]+", accession)},
         "uniprot": {
             value.partition(".")[0]
             for db in ("UniProtKB/Swiss-Prot", "UniProtKB/TrEMBL")

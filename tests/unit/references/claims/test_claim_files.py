@@ -90,7 +90,7 @@ def test_numbers_and_footnotes_cite_entries_of_the_draft() -> None:
 
     found = read_claims(draft, "it", "md")
 
-    assert [(one.text, one.ids) for one in found.claims] == [
+    assert [(claim.text, claim.ids) for claim in found.claims] == [
         ("Mucus moves fast.", ["99000004"]),
         ("It stops then.", ["99000001", "10.5555/b"]),
         ("It moves again, in 2019.", ["10.5555/b"]),

@@ -25,12 +25,12 @@ from entrez_kit.references.claims.passages import FoldedClaim, FoldedText
 def find_words(text: str, *quotations: str) -> str | None:
     """Return the words that deny a quotation in the middle of a text."""
     folded = FoldedText(f"Mice lived in cages. {text} The end was near.")
-    spans = [next(FoldedClaim(one).find_all(folded)) for one in quotations]
+    spans = [next(FoldedClaim(quotation).find_all(folded)) for quotation in quotations]
     return find_denial(folded, spans, is_question=quotations[-1].endswith("?"))
 
 
 def list_pairs(templates: Sequence[str], quotations: Sequence[str]) -> list[tuple[str, str]]:
-    return [(write_sentence(template, one), one) for template in templates for one in quotations]
+    return [(write_sentence(template, quotation), quotation) for template in templates for quotation in quotations]
 
 
 @pytest.mark.parametrize(

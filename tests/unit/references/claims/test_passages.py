@@ -144,7 +144,9 @@ def test_the_differences_are_listed(claim: str, kind: str, claimed: str, found: 
     twin = match_claim(TEXT, claim)
 
     assert twin is not None
-    assert [(one.kind, one.claimed, one.found) for one in twin.differences] == [(kind, claimed, found)]
+    assert [(difference.kind, difference.claimed, difference.found) for difference in twin.differences] == [
+        (kind, claimed, found)
+    ]
 
 
 @pytest.mark.parametrize("claim", ["", "...", "Something else entirely was measured in mice on Mars"])
@@ -191,7 +193,7 @@ def _list_texts(article: JatsArticle) -> Iterator[str]:
 def _list_articles(folder: Path) -> list[JatsArticle]:
     files = sorted((folder / "jats").glob("*.xml"))
     return [
-        one for file in files for one in iter_jats(file.read_bytes()) if isinstance(one, JatsArticle) and one.has_body
+        jat for file in files for jat in iter_jats(file.read_bytes()) if isinstance(jat, JatsArticle) and jat.has_body
     ]
 
 

@@ -92,7 +92,7 @@ def merge_pair(one: InventedRecord, other: InventedRecord, **options: Any) -> Me
 def test_groups_of_invented_files_are_the_works(seed: int) -> None:
     files, works = invent_files(100, seed)
     result = run_merge({name: write_ris_file(records) for name, records in files.items()})
-    label = {f"{name}#{n}": one.work for name, records in files.items() for n, one in enumerate(records, start=1)}
+    label = {f"{name}#{n}": record.work for name, records in files.items() for n, record in enumerate(records, start=1)}
     for group in list_duplicates(result):
         assert len({label[member] for member in group}) == 1
     assert result.counts.works - works <= 3
