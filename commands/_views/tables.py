@@ -337,7 +337,7 @@ def join_lines(*parts: Text) -> Text:
 
 
 def build_article_columns(wide: bool) -> list[Column]:
-    """Return the columns for the cells of ``article_cells``."""
+    """Return the columns for the cells of ``build_article_cells``."""
     return (
         [build_wrapped_column("Title", 4), build_wrapped_column("Authors", 2), build_wrapped_column("Source", 3)]
         if wide

@@ -94,8 +94,8 @@ class Several:
         field: the argument with one value.
         argument: the argument with a list.
         most: the maximum length of the list.
-        result: the result of a list, as for ``per_input``.
-        missing_error: returns the error for missing outcomes, as for ``per_input``.
+        result: the result of a list, as for ``take_several``.
+        missing_error: returns the error for missing outcomes, as for ``take_several``.
     """
 
     field: str

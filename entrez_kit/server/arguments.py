@@ -188,7 +188,7 @@ def _unpack(text: str, kind: type) -> Any:
 
 
 def _is_neutral(value: Any, part: Mapping[str, Any]) -> bool:
-    """Return whether an optional value is the neutral value that ``with_neutral_value`` offers."""
+    """Return whether an optional value is the neutral value that ``add_neutral_value`` offers."""
     if isinstance(value, dict):
         inner = part.get("properties", {})
         return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())

@@ -66,7 +66,7 @@ class PmcOpenData(ServiceClient):
         """Return an article as JATS XML.
 
         Args:
-            version: its version, in the form that ``latest_version`` returns; by default the latest.
+            version: its version, in the form that ``find_latest_version`` returns; by default the latest.
             read: parses the reply before it is accepted.
             keep: returns whether a reply with this value may be cached.
 

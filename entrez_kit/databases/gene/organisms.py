@@ -56,7 +56,7 @@ def find_organism(services: Services, organism: str) -> Organism:
     """Return the organism with a name; a misspelt name of one well-known organism means that organism.
 
     Raises:
-        AmbiguousQuery: see ``taxid_of``.
+        AmbiguousQuery: see ``find_taxid``.
         UpstreamError: no attempt got a valid reply.
         RateLimited: NCBI refused, or no slot is free before the deadline.
     """

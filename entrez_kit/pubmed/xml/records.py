@@ -127,7 +127,7 @@ class Record:
         return CitationData.model_validate(cited)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the whole element as JSON, with order and mixed content (see ``element_to_json``).
+        """Return the whole element as JSON, with order and mixed content (see ``convert_element_to_json``).
 
         Raises:
             UpstreamError: the record is not well-formed (see ``element``), or nested too deep.
