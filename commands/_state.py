@@ -122,7 +122,7 @@ def refuse_fields(plan: Plan) -> None:
 
 
 class State:
-    """The shared state of commands; ``state(ctx)`` returns it for a typer context.
+    """The shared state of commands; ``get_state(ctx)`` returns it for a typer context.
 
     ``flags`` has the options of the command line, before or after the command. Settings are read on first use, so that
     help and usage errors do not depend on them.

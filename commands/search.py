@@ -35,7 +35,7 @@ from ._pipeline import (
     was_typed,
 )
 from ._report import watching
-from ._state import STDIN, Plan, accept_formats, is_terminal
+from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -78,6 +78,16 @@ def _read_query(text: str) -> str:
             ) from None
     check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
     return " ".join(text.split())
+
+
+def _check_since(since: str) -> None:
+    """Refuse an invalid date here, because the request would name the option --min-date."""
+    from entrez_kit.core.query_input import normalize_date
+
+    try:
+        normalize_date(since)
+    except ValueError as exc:
+        raise usage_error(f"--since: {exc}.", f"since={since}", "Write YYYY, YYYY/MM or YYYY/MM/DD.") from None
 
 
 def _read_strategy(ctx: typer.Context, file: Path) -> str:
@@ -215,6 +225,7 @@ def command(
     if since is not None:
         for name in ("min_date", "date_type"):
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")
+        _check_since(since)
         options["date_range"] = {**options.get("date_range", {}), "min_date": since, "date_type": "edat"}
     request = build_request(ctx, SEARCH_ARTICLES, options)
     if request.retrieve_all:

@@ -95,7 +95,7 @@ class FulltextRequest(Request):
     def _check_kinds(self) -> Self:
         argument_names = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
         if len(argument_names) != 1:
-            message = "provide exactly one of pmids, pmcids, or dois (not zero, not more)"
+            message = "give exactly one of pmids, pmcids, dois and ids"
             raise contradiction_error(
                 argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names)
             )

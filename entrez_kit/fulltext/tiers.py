@@ -178,7 +178,7 @@ def _is_another(front: PmcArticle, lookup: ArticleLookup, pmcid: str | None = No
 
     Args:
         front: the article.
-        trail: the requested article.
+        lookup: the requested article.
         pmcid: the PMCID used for the request, if the lookup does not know one.
         title: the title of the requested article, if known.
     """

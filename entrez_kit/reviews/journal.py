@@ -63,8 +63,9 @@ class Search(Result):
 class Change(Result):
     """A record that an update classified.
 
-    ``kind`` is the gravest class of the record. ``fields`` lists the parts that differ; ``status`` is its new standing;
-    ``successor`` is the PMID of the record or article that replaced it; ``work`` is the known record of the same work.
+    ``kind`` is the first class of ``ChangeKind`` that applies to the record. ``fields`` lists the parts that differ;
+    ``status`` is its new standing; ``successor`` is the PMID of the record or article that replaced it; ``work`` is the
+    known record of the same work.
     """
 
     id: str

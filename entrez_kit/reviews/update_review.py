@@ -210,11 +210,13 @@ class _Update:
         notice = find_new_notice(record.standing, new.standing)
         if is_listed or (not self._is_complete and before is None):
             new.gone = None
+        elif before == "no_longer_matching" or not self._is_complete:
+            new.gone = record.gone
         else:
-            new.gone = record.gone or Gone(run=self._number, reason="no_longer_matching")
+            new.gone = Gone(run=self._number, reason="no_longer_matching")
         self._replace(record, new)
         status = new.standing.status if new.standing is not None else None
-        if new.gone is not None and before is None:
+        if new.gone is not None and new.gone.reason != before:
             return self._describe(record, "no_longer_matching", fields=fields, status=status)
         if new.gone is None and before is not None:
             return self._describe(record, "returned", fields=fields, status=status)

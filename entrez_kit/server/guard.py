@@ -274,12 +274,12 @@ class Messages:
             headers = {"Connection": "close"} if status != 400 else None  # the rest of the body may still arrive
             await Response(content, status, headers, "application/json")(scope, receive, send)
             return
-        there: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
+        complete: list[Message] = [{"type": "http.request", "body": bytes(body), "more_body": False}]
 
-        async def hand_on() -> Message:
-            return there.pop() if there else await receive()
+        async def receive_complete() -> Message:
+            return complete.pop() if complete else await receive()
 
-        await self._app(scope, hand_on, send)
+        await self._app(scope, receive_complete, send)
 
 
 class SessionLimit:
@@ -298,28 +298,27 @@ class SessionLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         subject = str(scope["user"].access_token.subject)
-        sessions = self._used[subject]
         named = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
-        if named is not None and named in sessions:
+        if named is not None and named in self._used[subject]:
             if scope["method"] == "DELETE":
-                del sessions[named]
+                del self._used[subject][named]
             else:
-                sessions.move_to_end(named)
-        opened: list[str] = []
+                self._used[subject].move_to_end(named)
 
-        async def noting(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             if message["type"] == "http.response.start" and named is None and message["status"] < 400:
-                opened.extend(MutableHeaders(raw=message["headers"]).getlist(MCP_SESSION_ID_HEADER))
+                opened = MutableHeaders(raw=message["headers"]).getlist(MCP_SESSION_ID_HEADER)
+                self._used[subject].update(dict.fromkeys(opened))
             await send(message)
 
-        await self._app(scope, receive, noting)
-        sessions.update(dict.fromkeys(opened))
-        while len(sessions) > self._most:
-            oldest, _ = sessions.popitem(last=False)
+        await self._app(scope, receive, send_and_record)
+        # Other requests of the subject run during each `await`, so its sessions are read again after it.
+        while len(self._used[subject]) > self._most:
+            oldest, _ = self._used[subject].popitem(last=False)
             logger.info("a session ends for a newer one of the same subject")
             await self._end(scope, oldest)
-        if not sessions:
-            self._used.pop(subject, None)
+        if not self._used[subject]:
+            del self._used[subject]
 
     async def _end(self, scope: Scope, session: str) -> None:
         headers: Sequence[tuple[bytes, bytes]] = [
@@ -327,10 +326,10 @@ class SessionLimit:
             (MCP_SESSION_ID_HEADER.encode(), session.encode()),
         ]
 
-        async def nothing() -> Message:
+        async def receive_empty() -> Message:
             return {"type": "http.request", "body": b"", "more_body": False}
 
-        async def unheard(message: Message) -> None:
+        async def discard(message: Message) -> None:
             return
 
-        await self._app({**scope, "method": "DELETE", "headers": headers}, nothing, unheard)
+        await self._app({**scope, "method": "DELETE", "headers": headers}, receive_empty, discard)

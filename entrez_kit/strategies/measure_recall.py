@@ -79,8 +79,8 @@ class KnownRecord(Result):
 class BlockRecall(Result):
     """A block of the strategy: a part that AND joins, or that NOT excludes.
 
-    ``known_found`` is the number of known records that the block lets pass. ``recall_without`` and ``records_without``
-    are the known records and all records found if the block is left out.
+    ``known_found`` is the number of known records that the block lets pass. ``known_found_without`` and
+    ``records_without`` are the numbers of known records and of all records found without the block.
     """
 
     block: int

@@ -119,7 +119,7 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("guides", r"compile '\\s+'.join(map(re.escape, words))"): r"exit\s+codes",
     (
         "base.part_files",
-        r"compile f'\\.{re.escape(place.name[:60])}\\.[0-9a-f]{{12}}\\.part'",
+        r"compile f'\\.{re.escape(target.name[:60])}\\.[0-9a-f]{{12}}\\.part'",
     ): r"\.out\.json\.[0-9a-f]{12}\.part",
     ("services.pmc_cloud", "findall pattern.encode()"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",
     (
@@ -295,7 +295,7 @@ import time
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.databases.gene.gene_errors import unresolved_error
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.pubmed.encoded_markup import abstract_parts, plain_text
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstract
 from entrez_kit.pubmed.xml.stream import iter_elements
 from entrez_kit.services.transport import Call, Expect
 from entrez_kit.base.redaction import Redactor
@@ -328,7 +328,7 @@ def gene_error(text):
     return unresolved_error(text, "get_gene")
 
 
-for read in (plain_text, abstract_parts, read_identifier, gene_error, checked, sliced):
+for read in (convert_to_plain_text, split_abstract, read_identifier, gene_error, checked, sliced):
     for piece in pieces:
         for before, after in (("", ""), ("gene", "!"), ("<PubmedArticleSet><PubmedArticle>", "x")):
             start = time.thread_time()

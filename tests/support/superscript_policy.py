@@ -1,8 +1,8 @@
 """The policy on superscripts and subscripts, implemented a second time to check the readers.
 
 No code of the product is used: Unicode itself says which characters can be raised or lowered.
-``judged`` writes an element with every script in marked brackets, ``canonical`` brings that and the product's text to
-one form.
+``mark_scripts`` writes an element with every script in marked brackets, ``to_canonical`` brings that and the product's
+text to one form.
 """
 
 import html

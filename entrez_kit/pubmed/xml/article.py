@@ -26,7 +26,7 @@ Handlers = Mapping[str, "str | Callable[[Any, Fields], None] | Mapping[str, Any]
 Read = Callable[[Any], str | None]
 
 plain: Final[Read] = attrgetter("text")
-"""Return the text of an element without children. ``text_of`` reads any element, but takes several times longer."""
+"""Return the text of an element without children. ``read_text`` reads any element, but takes several times longer."""
 
 _NAME_PARTS: Final = {
     "LastName": "last_name",

@@ -169,7 +169,6 @@ class Signature:
         names: the words of all names of the first author.
         everyone: the words of all names of all authors, which also agree if given and family names are swapped.
         starts: the first pages of all ranges ("230-5, 246-51").
-        place: words of volume, issue, first page, last page for comparisons.
         ids: identifiers of databases other than PubMed, as pairs of database and number.
     """
 

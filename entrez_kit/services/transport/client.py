@@ -91,7 +91,7 @@ class SingleFlight(Generic[T]):
             if not flight.done.wait(max(0.0, deadline - time.monotonic())):
                 raise FollowerTimeout
             if flight.error is not None:
-                # Two threads must not raise the same exception object.
+                # Each thread raises its own error. Other exceptions are defects.
                 raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
             if flight.result is not None:
                 return flight.result, False

@@ -203,7 +203,7 @@ def run_all(calls: Iterable[Callable[[], T]]) -> list[T]:
 
 
 def start_all(calls: Iterable[Callable[[], T]]) -> list[Callable[..., T]]:
-    """Start calls in the background, paced as ``in_order`` paces them.
+    """Start calls in the background, paced as ``run_in_order`` paces them.
 
     Each returned function waits for the result of one call; any thread may call it, any number of times. With a number
     of seconds as argument it raises TimeoutError after that time, and the call continues in its own thread.

@@ -139,10 +139,10 @@ def test_a_file_without_an_end_is_refused_with_the_limit(
     assert done.status == 2, done.err
     error = read_error(done)
     assert error["code"] == "INVALID_INPUT"
-    is_import = call[0] == "local" or "--mesh" in call  # it reads the beginning of a file to find out its kind
     if kind in ("device", "sparse file"):
-        reason = "neither PubMed XML nor another file that can be imported" if is_import else "which is the maximum"
-        assert reason in error["message"]
+        # Commands that find out the kind of a file read its beginning.
+        kinds = {"local": "neither PubMed XML nor another file that can be imported", "--mesh": "no MeSH descriptors"}
+        assert next((text for word, text in kinds.items() if word in call), "which is the maximum") in error["message"]
     if kind == "pipe":
         assert ("cannot be read" if call[0] == "sandbox" else "no program wrote to this pipe") in error["message"]
 

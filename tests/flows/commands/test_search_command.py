@@ -673,6 +673,14 @@ def test_since_searches_by_the_date_of_entry(cli: Cli) -> None:
     assert since["pmids"] == same["pmids"] != read_document(cli("search", "editing", "-n", "100"))["pmids"]
 
 
+def test_an_invalid_since_is_named_as_the_user_typed_it(cli: Cli) -> None:
+    done = cli("search", "editing", "--since", "2024/13/40")
+
+    assert done.status == 2
+    assert "--since" in done.err
+    assert "--min-date" not in done.err
+
+
 @pytest.mark.parametrize("other", [("--min-date", "2020"), ("--date-type", "pdat")])
 def test_since_with_another_date_option_is_rejected(cli: Cli, other: tuple[str, str]) -> None:
     done = cli("search", "editing", "--since", "2023", *other)

@@ -171,6 +171,21 @@ def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path
     assert not any("gone" in line for line in read_lines("records.jsonl") if line["pmid"] == "4")
 
 
+def test_a_deleted_record_that_is_back_and_does_not_match_no_longer_counts_as_deleted(
+    cli: Cli, searched_review: Path
+) -> None:
+    make_generation(searched_review, 2, *make_second_generation())
+    run_update(cli)
+    make_generation(searched_review, 3, write_record(2, "A study of nothing of the kind"))
+
+    changes = run_update(cli, generation=3)["changes"]
+
+    assert [(change["pmid"], change["kind"]) for change in changes] == [("2", "no_longer_matching")]
+    gone = {line["pmid"]: line["gone"]["reason"] for line in read_lines("records.jsonl") if "gone" in line}
+    assert gone["2"] == "no_longer_matching"
+    assert gone["3"] == "merged"
+
+
 def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_review: Path) -> None:
     Path("../e.ris").write_text(
         f"TY  - JOUR\nAU  - Doe101, J\nTI  - {write_title(101)}\nT2  - Journal of Invention\n"

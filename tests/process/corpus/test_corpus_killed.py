@@ -141,7 +141,7 @@ from entrez_kit.services.transport import limiter
 limiter.RateLimiter.acquire = lambda self, deadline=None: None
 sync.BATCH = 10
 folder, url, key = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
-settings = load_settings({"home": folder}).with_sandbox(url)
+settings = load_settings({"home": folder}).use_sandbox(url)
 settings = replace(settings, demo=False, data_dir=folder, state_dir=folder / "state", no_cache=True)
 with EntrezKit(settings) as kit:
     try:

@@ -405,7 +405,7 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
     def work() -> None:
         patched = {
             "save": (Index, "save", write_half),
-            "sum": (neighbours, "_sha256", hash_new_file),
+            "sum": (neighbours, "_hash_file", hash_new_file),
             "drop": (Path, "glob", kill),
         }
         monkeypatch.setattr(*patched[place])
