@@ -259,7 +259,7 @@ Schema = Mapping[SchemaObject, frozenset[str]]
 """The definitions that each object may have."""
 
 
-def primary_code(exc: "sqlite3.Error") -> int:
+def get_primary_code(exc: "sqlite3.Error") -> int:
     """Return SQLite's primary error code; 0 if Python's module raised the error."""
     return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
 

@@ -71,7 +71,7 @@ class Paging:
     Args:
         skip: the argument with the number of results before the page.
         size: the argument with the maximum number of results of the page.
-        only_with: the argument that pages depend on; without it the operation has none.
+        only_with: an argument; the operation has pages only if the caller gives it.
         total: returns the number of existing results from the document; None if ``size`` limits all pages together.
         sent: returns the number of results that the service was asked for from the document.
         fit: takes the arguments, the maximum characters of a reply, and whether only some fields are requested;
@@ -111,7 +111,7 @@ class AgentOptions:
 
     Args:
         caps: maximum values, which protect the context window; for a list field its maximum length.
-        limit: returns a request within a maximum that is not the value of an argument, with a warning about the change.
+        limit: returns a reduced request with a warning, if a maximum applies to more than one argument.
         function: replaces the function of the operation if MCP calls have a limit that is not an argument; its
             docstring describes the tool to agents.
         defaults: default values of arguments, if agents should get less than other callers.

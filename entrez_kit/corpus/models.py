@@ -140,7 +140,7 @@ class SyncResult(Reported):
         """Return the warnings for a front end to render."""
         return [self._texts.get(warning, warning) for warning in self.warnings]
 
-    def falls_short(self, problem: EntrezKitError) -> None:
+    def add_late_error(self, problem: EntrezKitError) -> None:
         """Record a problem that occurred after the records were stored; keep an earlier error about missing records."""
         self.add_warning(problem.message_text)
         self.set_missing_error(self.missing_error() or problem)

@@ -65,7 +65,7 @@ def _index(services: Services, result: SyncResult) -> None:
 
     problem = index_new(services)
     if problem is not None:
-        result.falls_short(problem)
+        result.add_late_error(problem)
     if services.settings.weaviate_url is not None:
         from entrez_kit.corpus.weaviate.delivery import deliver
 

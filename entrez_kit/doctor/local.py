@@ -19,7 +19,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.private_files import make_private_folder, primary_code, restrict_schema
+from entrez_kit.base.private_files import get_primary_code, make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
@@ -177,7 +177,7 @@ def damage_of(path: Path) -> str | None:
             restrict_schema(connection)
             verdict = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.OperationalError as exc:  # another program has locked it, so it is not damaged
-        return None if primary_code(exc) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else str(exc)
+        return None if get_primary_code(exc) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) else str(exc)
     except (sqlite3.Error, OSError) as exc:
         return describe_reason(exc)
     return None if verdict == "ok" else "it is damaged"

@@ -57,11 +57,11 @@ def _import_parsers() -> None:
 
 def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
     """Look up a batch of articles; requests that do not depend on another reply are sent at once."""
-    from entrez_kit.fulltext.find_ids import add_records, find_dois, find_pmcids
+    from entrez_kit.fulltext.find_ids import add_records, set_dois, set_pmcids
 
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
-    _run_parallel([partial(find_pmcids, services, lookups), _import_parsers])
+    _run_parallel([partial(set_pmcids, services, lookups), _import_parsers])
     from entrez_kit.fulltext.tiers import EuropePMCHits, ask_unpaywall
 
     in_pmc = [lookup for lookup in lookups if lookup.pmcid is not None]
@@ -81,7 +81,7 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     stop_if_cancelled()
     without_doi = [lookup for lookup in lookups if not lookup.is_found and lookup.doi is None]
     if services.settings.unpaywall_email is not None:
-        find_dois(services, without_doi)  # one request for all
+        set_dois(services, without_doi)  # one request for all
     requested = run_in_order([partial(ask_unpaywall, services, lookup) for lookup in without_doi], len(without_doi))
     for lookup, answer in zip(without_doi, requested, strict=True):
         lookup.note("unpaywall", answer)

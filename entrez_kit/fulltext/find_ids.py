@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 
 
-def find_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
+def set_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles given by PMID or DOI; set ``pmcid_problem`` if there is none."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
     requested = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
@@ -38,7 +38,7 @@ def find_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
             lookup.pmcid_problem = Answer("service-error", f"PubMed does not know the DOI, and {why}")
 
 
-def find_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
+def set_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the DOIs of articles without one; set ``doi_error`` if no service answers."""
     by_pmcid = [lookup for lookup in lookups if lookup.wanted.kind == "pmcid"]
     for lookup, error in _convert(services, by_pmcid, "pmcid"):

@@ -355,7 +355,7 @@ def remove_copy(settings: Settings, name: str) -> CopyInfo | None:
     except StoreError:
         pass
     with hold_lock(folder), translate_errors(folder / FILE):
-        (folder / FILE).unlink()  # from now on it is no copy, also if the process is killed
+        (folder / FILE).unlink()  # without it the folder is not a copy, even if the process is killed now
         shutil.rmtree(folder)
     return info
 

@@ -20,9 +20,9 @@ from entrez_kit.base.private_files import (
     Schema,
     SchemaObject,
     find_schema_change,
+    get_primary_code,
     make_private_database,
     normalize_definition,
-    primary_code,
     read_schema,
     restrict_schema,
 )
@@ -276,7 +276,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as exc:
-        code = primary_code(exc)
+        code = get_primary_code(exc)
         if code == sqlite3.SQLITE_FULL:
             error = StoreError(
                 f"The disk is full: {path} could not be written.",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.mesh import Heading, MeshDatabase, list_values
 from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
+from entrez_kit.local.mesh_store import split_lines
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
 
@@ -129,12 +130,10 @@ class _Headings(Mapping[str, Heading]):
         if not rows:
             raise KeyError(uid)
         ui, name, trees, terms, note, short = rows[0]
-        heading = Heading(uid, ui, name, _split(trees), _split(terms), note)
-        return replace(heading, subheadings=_split(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
-
-
-def _split(lines: str) -> tuple[str, ...]:
-    return tuple(lines.split("\n")) if lines else ()
+        heading = Heading(uid, ui, name, split_lines(trees), split_lines(terms), note)
+        return (
+            replace(heading, subheadings=split_lines(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
+        )
 
 
 class StoredMesh(MeshDatabase):

@@ -215,7 +215,7 @@ class _StoredTree(Tree):
                 "WHERE heading_keys.kind = ? AND key = ? ORDER BY rank, ui LIMIT 1",
                 (self._kind, key),
             ).fetchone()
-        return None if row is None else Heading(row[0], _split(row[1]), _split(row[2]), row[3])
+        return None if row is None else Heading(row[0], split_lines(row[1]), split_lines(row[2]), row[3])
 
     def explode(self, heading: Heading) -> tuple[str, ...]:
         """Return the normalized names of a heading and of all headings below any of its places in the tree."""
@@ -250,7 +250,7 @@ class StoredVocabulary(Vocabulary):
             "WHERE heading_keys.kind = 'C' AND key = ? ORDER BY rank, ui LIMIT 1",
             key,
         )
-        return Substance(rows[0][0], _split(rows[0][1])) if rows else None
+        return Substance(rows[0][0], split_lines(rows[0][1])) if rows else None
 
     def find_related(self, number: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances that list a number as related."""
@@ -264,7 +264,7 @@ class StoredVocabulary(Vocabulary):
             "WHERE key = ? ORDER BY nlm_id",
             key,
         )
-        return [Journal(nlm_id, abbreviation, title, _split(issns)) for nlm_id, abbreviation, title, issns in rows]
+        return [Journal(nlm_id, abbreviation, title, split_lines(issns)) for nlm_id, abbreviation, title, issns in rows]
 
     def find_action(self, key: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances with a pharmacological action."""
@@ -283,5 +283,6 @@ class StoredVocabulary(Vocabulary):
             return connection.execute(statement, (key,)).fetchall()
 
 
-def _split(lines: str) -> tuple[str, ...]:
+def split_lines(lines: str) -> tuple[str, ...]:
+    """Return the values of a column that stores one per line."""
     return tuple(lines.split("\n")) if lines else ()

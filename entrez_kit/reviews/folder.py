@@ -160,7 +160,11 @@ def read_bytes(folder: Path, name: str, limit: int = MAX_SMALL) -> bytes | None:
 
 def store_error(path: Path, exc: OSError) -> StoreError:
     """Return the error for a file that cannot be read or written."""
-    return StoreError(f"{path}: {exc.strerror or exc}.", details={"reason": "unreadable", "path": str(path)})
+    return StoreError(
+        f"{path} cannot be used: {exc.strerror or exc}.",
+        recovery_hint="Check the permissions of the folder and the free space.",
+        details={"reason": "unreadable", "path": str(path)},
+    )
 
 
 @contextmanager
@@ -185,7 +189,7 @@ def hold_lock(folder: Path) -> Iterator[None]:
     path = folder / _LOCK
     if path.is_symlink():
         raise InvalidInput(f"{path} is a link.", invalid_input=str(path), details={"reason": "outside_of_folder"})
-    lock = FileLock(path, timeout=LOCK_SECONDS)
+    lock = FileLock(path, timeout=LOCK_SECONDS, mode=0o600)
     try:
         lock.acquire()
     except Timeout:

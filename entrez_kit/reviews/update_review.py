@@ -232,7 +232,7 @@ class _Update:
         )
 
     def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[Change]:
-        """Update the standing of imported records that PubMed has; a record of the search speaks for its PMID."""
+        """Update the standing of imported records that PubMed has, except those that the search also found."""
         for record in self._imported:
             article = articles.get(record.pmid or "")
             if article is None:

@@ -1,4 +1,4 @@
-"""Leave out of replies what agents did not ask for: details of requests, repeated arguments, unscaled scores."""
+"""Remove from replies what agents did not request: details of requests, repeated arguments, and raw scores."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -16,7 +16,12 @@ from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
-from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder
+from entrez_kit.base.private_files import (
+    get_primary_code,
+    list_database_files,
+    make_private_database,
+    make_private_folder,
+)
 from entrez_kit.corpus.store.schema import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0
@@ -155,13 +160,10 @@ def _open(path: Path, *, writable: bool) -> _Connection:
         try:
             return _connect(str(path), path)
         except sqlite3.OperationalError as exc:
-            if not writable and _get_primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            if not writable and get_primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 return _open_read_only(path)
             # SQLite does not wait if several processes switch a new file to WAL mode at the same time.
-            if (
-                _get_primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-                or time.monotonic() >= give_up
-            ):
+            if get_primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
 
@@ -248,11 +250,6 @@ def _system_error(path: Path, exc: OSError) -> StoreError:
     return store_error(path, f"cannot be opened: {why}", reason, hint)
 
 
-def _get_primary_code(exc: sqlite3.Error) -> int:
-    """Return SQLite's primary error code; 0 if Python's module raised the error."""
-    return int(getattr(exc, "sqlite_errorcode", 0) or 0) & 0xFF
-
-
 _FULL: Final = FrontendText("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again.")
 _DAMAGED: Final = (
     "Nothing was changed. Restore a copy of the file, or move it away and sync again. "
@@ -318,7 +315,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as exc:
-        meaning = _MEANINGS.get(_get_primary_code(exc))
+        meaning = _MEANINGS.get(get_primary_code(exc))
         if meaning is None and str(exc).startswith(_OF_INDEXES):
             meaning = ("corrupt", "is damaged", FrontendText(REINDEX, " to rebuild it from the records."))
         if meaning is None and not str(exc).startswith(_OF_DAMAGE):

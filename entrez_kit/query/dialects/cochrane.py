@@ -66,10 +66,7 @@ class CochraneLexer(Lexer):
         HASH,
     )
     wildcards: ClassVar = {"*": "*", "?": "#"}
+    word: ClassVar = re.compile(r"[^ ()\":\[\]]+")
 
     def __init__(self, text: str) -> None:
         super().__init__(re.sub(r"\( ?word variations[^()]*+\)", "", text, flags=re.IGNORECASE))
-
-    def find_word_end(self, position: int) -> int:
-        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
-        return match.end() if match else position + 1

@@ -68,7 +68,4 @@ class EmbaseLexer(Lexer):
         HASH,
     )
     wildcards: ClassVar = {"*": "*", "?": "#", "$": "?"}
-
-    def find_word_end(self, position: int) -> int:
-        match = re.compile(r"[^ ()\":\[\]]+").match(self.text, position)
-        return match.end() if match else position + 1
+    word: ClassVar = re.compile(r"[^ ()\":\[\]]+")

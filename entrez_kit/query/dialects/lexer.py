@@ -42,6 +42,8 @@ class Lexer:
     grammar: Grammar
     signs: Sequence[tuple[re.Pattern[str], SignReader]] = ()
     wildcards: ClassVar[Mapping[str, str]] = {}
+    word: ClassVar = re.compile(r"[^ ()\"]+")
+    """The characters of a word."""
     vocabulary = "mesh"
     varies: Literal["never", "unquoted", "always"] = "never"
 
@@ -103,7 +105,7 @@ class Lexer:
 
     def find_word_end(self, position: int) -> int:
         """Return the end of the word that begins here."""
-        match = re.compile(r"[^ ()\"]+").match(self.text, position)
+        match = self.word.match(self.text, position)
         return match.end() if match else position + 1
 
     def make_words(self, text: str) -> Words | None:

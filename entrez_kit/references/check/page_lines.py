@@ -257,7 +257,7 @@ class _Pages:
             self.offset.append(self.offset[-1] + len(text))
         self.marks: set[int] = set()
         """The places of numbers of references that are alone on their lines."""
-        if self._count_references():
+        if self._has_reference_numbers():
             self.marks = {self.places[n] for n in self.numbers}
             self.numbers = []
         lengths = sorted(map(len, self.texts))
@@ -290,7 +290,7 @@ class _Pages:
         for n in range(size - 2, -1, -1):
             self.below[n] = self.below[n + 1] if n + 1 in skipped else self.texts[n + 1]
 
-    def _count_references(self) -> bool:
+    def _has_reference_numbers(self) -> bool:
         """Return whether numbers alone on their lines are numbers of references, each followed by a short text."""
         pairs = list(pairwise(self.numbers))
         return (
@@ -373,7 +373,7 @@ class _Pages:
         words = zip(self.texts[n].split(" "), self.texts[m].split(" "), strict=True)
         return [_read_page_number(later) - _read_page_number(first) for first, later in words if first != later]
 
-    def _count_pages(self, n: int, m: int) -> bool:
+    def _is_page_step(self, n: int, m: int) -> bool:
         """Return whether two lines differ only in a page number."""
         steps = self._page_steps(n, m)
         return len(steps) < 2 and all(0 < step <= MAX_PAGES for step in steps)
@@ -385,7 +385,7 @@ class _Pages:
         distances. Then one is in the middle of a reference, or three have page numbers, or all are between references.
         """
         text = self.texts[found[0]]
-        if not all(self._count_pages(n, m) for n, m in pairwise(found)):
+        if not all(self._is_page_step(n, m) for n, m in pairwise(found)):
             return False
         if all(map(self._ends_page, found)):
             return True

@@ -45,7 +45,7 @@ _DATABASES: Final = (
     ("medRxiv", r"medrxiv"),
 )
 MAX_FIELD: Final = 1_000
-"""Maximum number of characters of a field that are compared; the work to compare two texts is the product of theirs."""
+"""Maximum number of compared characters of a field; the time grows with the product of the lengths of two texts."""
 _NAMED: Final = tuple((name, re.compile(pattern, re.IGNORECASE)) for name, pattern in _DATABASES)
 _HOSTS: Final = (
     ("PubMed", "pubmed.ncbi.nlm.nih.gov"),

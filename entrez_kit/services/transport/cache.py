@@ -25,10 +25,10 @@ from typing import Any, Final
 from entrez_kit.base.private_files import (
     SchemaObject,
     find_schema_change,
+    get_primary_code,
     list_database_files,
     make_private_database,
     normalize_definition,
-    primary_code,
     read_schema,
     restrict_schema,
 )
@@ -173,7 +173,7 @@ def open_file(path: Path) -> sqlite3.Connection:
             return connect(path, BUSY_MS)
         except sqlite3.OperationalError as exc:
             # SQLite does not wait when several processes switch a new file to WAL mode at the same time.
-            if primary_code(exc) not in _LOCKED or time.monotonic() >= give_up:
+            if get_primary_code(exc) not in _LOCKED or time.monotonic() >= give_up:
                 raise
             time.sleep(RETRY_SECONDS)
 
@@ -360,7 +360,7 @@ class CacheFile:
 
     def _pause(self, exc: sqlite3.OperationalError) -> None:
         """Continue without a file that is locked, full or read-only."""
-        code = primary_code(exc)
+        code = get_primary_code(exc)
         logger.debug("cache: %s", exc)
         if code in _LOCKED:
             self._add_notice("Another program has locked the cache; continuing without it for now.")
