@@ -168,10 +168,6 @@ def _render_table(info: dict[str, Any]) -> "RenderableType":
     return build_fact_list(rows)
 
 
-def _count_replies(number: int) -> str:
-    return f"{number:,} cached {'reply' if number == 1 else 'replies'}"
-
-
 def _format_time(seconds: int | None) -> str | None:
     """Return a Unix time as ISO 8601 in UTC; None if it is out of range."""
     if seconds is None:

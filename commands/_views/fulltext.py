@@ -223,11 +223,6 @@ class Pages(TextWriter):
         super().end()
 
 
-def _render_page(item: FulltextOutcome) -> Iterator[str]:
-    if item.article is not None:
-        yield render_fulltext_page(convert_to_data(item.article))
-
-
 def create_reader(sink: Sink, state: "State") -> Writer[Any]:
     """Return the writer that renders the Markdown on a terminal and pages long text."""
     from .._formats.printed import Buffer, Converted

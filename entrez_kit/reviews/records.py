@@ -28,7 +28,6 @@ from entrez_kit.references.merge.signatures import fold_title
 ID_FORM: Final = r"ek-[a-z0-9_]{1,30}-[0-9a-f]{1,16}"
 ID: Final = re.compile(rf"(?<![\w-]){ID_FORM}(?![\w-])", re.IGNORECASE)
 """The id of a record, wherever a screening program wrote it."""
-MAX_TAG: Final = 2
 MAX_FIELDS: Final = 20_000
 _LINE: Final = re.compile(r"([A-Z][A-Z0-9])  - (.*)")
 FACETS: Final[dict[str, tuple[str, ...]]] = {

@@ -26,8 +26,3 @@ def wrap(tag: str, *content: str) -> str:
     """Return an element with this content, which is XML; "" without content. The tag may have attributes."""
     inner = "".join(content)
     return f"<{tag}>{inner}</{tag.partition(' ')[0]}>" if inner else ""
-
-
-def wrap_each(**contents: object) -> str:
-    """Return an element for each content, which is XML; elements without content are omitted."""
-    return "".join(wrap(tag, str(content)) for tag, content in contents.items() if content)

@@ -103,8 +103,8 @@ def list_differences(reference: Reference, article: Article, *, any_author: bool
     if reference.authors and (
         detail := describe_author_difference(reference, item.get("author", []), any_author=any_author)
     ):
-        names = join_names([author.text for author in reference.authors])
-        differs("authors", names, join_names([format_name(name) for name in item.get("author", ())]), detail)
+        names = join_shown_names([author.text for author in reference.authors])
+        differs("authors", names, join_shown_names([format_name(name) for name in item.get("author", ())]), detail)
     container = item.get("container-title") or item.get("publisher")
     if reference.journal and container and not is_same_journal(reference.journal, article):
         differs("journal", reference.journal, str(container))
@@ -322,7 +322,7 @@ def describe_author_difference(reference: Reference, names: Sequence[Name], *, a
         ("missing", [format_name(theirs[number]) for number in _list_free(places, theirs)]),
     ):
         if texts:
-            problems.append(f"{label}: {join_names(texts)}")
+            problems.append(f"{label}: {join_shown_names(texts)}")
     order = [place for place in places if place is not None]
     if order != sorted(order):
         problems.append("the order differs")
@@ -456,6 +456,7 @@ def _compare_names(author: RefAuthor, name: Name, *, sure: bool) -> float:
     return max(whole, ONE_LETTER if one_letter else measure_text_likeness(family, recorded))
 
 
-def join_names(texts: Sequence[str]) -> str:
+def join_shown_names(texts: Sequence[str]) -> str:
+    """Return the first names as a list of authors, and the number of the others."""
     more = f" and {len(texts) - SHOWN_NAMES} more" if len(texts) > SHOWN_NAMES else ""
     return "; ".join(texts[:SHOWN_NAMES]) + more

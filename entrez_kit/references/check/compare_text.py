@@ -38,7 +38,7 @@ from entrez_kit.references.check.compare_fields import (
     FieldDifference,
     FieldName,
     find_identifier_differences,
-    join_names,
+    join_shown_names,
     list_titles,
 )
 from entrez_kit.references.check.guessing import DOCUMENT_TYPE
@@ -325,7 +325,7 @@ def _compare_authors(
     missing = [format_name(name) for n, name in enumerate(wanted) if n not in matched.places]
     order = [matched.places[n] for n in sorted(matched.places)]
     problems = [
-        f"{label}: {join_names(texts)}"
+        f"{label}: {join_shown_names(texts)}"
         for label, texts in (
             ("misspelt", [f"{word} (record: {format_name(names[n])})" for n, word in matched.misspelt.items()]),
             ("added", added),
@@ -334,7 +334,7 @@ def _compare_authors(
         if texts
     ]
     problems += (
-        [f"initials: {join_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, matched)) else []
+        [f"initials: {join_shown_names(wrong)}"] if (wrong := _find_wrong_initials(words[:end], names, matched)) else []
     )
     problems += ["the order differs"] if order != sorted(order) else []
     result = _Authors(matched.taken | set(range(known_end or 0)), agree=True)
@@ -343,7 +343,7 @@ def _compare_authors(
         result.difference = FieldDifference(
             field="authors",
             given=names_text,
-            record=join_names(list(map(format_name, names))),
+            record=join_shown_names(list(map(format_name, names))),
             detail="; ".join(problems),
         )
     if len(matched.places) * 3 < len(matched.places) + len(added):
@@ -357,7 +357,9 @@ def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | N
     has_any = any(_find_words(family, words) is not None for family in known)
     detail = "the authors are different" if has_any else "the text does not have any author of the record"
     text = " ".join(words[: head or NAME_WORDS])
-    return FieldDifference(field="authors", given=text, record=join_names(list(map(format_name, names))), detail=detail)
+    return FieldDifference(
+        field="authors", given=text, record=join_shown_names(list(map(format_name, names))), detail=detail
+    )
 
 
 def _may_be_name(word: str) -> bool:

@@ -104,6 +104,11 @@ class Candidates:
             if match.same or not only_same:
                 self.matches[key] = match
 
+    @property
+    def is_without_record(self) -> bool:
+        """Whether the look-ups so far found no record, and no other article that may be meant, without a failure."""
+        return not (self.settled or self.failure or self.others)
+
     def may_have_title(self, article: Article) -> bool:
         """Return true if the text has enough words of the title: one search is for the titles of several texts."""
         return any(
@@ -208,19 +213,11 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
         _look_up_dois(services, [candidates for candidates in all_candidates if not candidates.settled])
     _add_nearest(
         services,
-        [
-            candidates
-            for candidates in all_candidates
-            if not (candidates.settled or candidates.failure or candidates.others)
-        ],
+        [candidates for candidates in all_candidates if candidates.is_without_record],
     )
     _look_up_altered_places(
         services,
-        [
-            candidates
-            for candidates in all_candidates
-            if not (candidates.settled or candidates.failure or candidates.others)
-        ],
+        [candidates for candidates in all_candidates if candidates.is_without_record],
     )
     _find_owners(
         services,
