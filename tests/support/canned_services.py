@@ -11,7 +11,6 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.core.operation import Operation
 from entrez_kit.services.transport import Reply
 
-KitFor = Callable[..., EntrezKit]
 Body = bytes | Exception | Callable[..., bytes]
 
 

@@ -78,7 +78,7 @@ def make_caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFix
 
 
 @pytest.fixture(name="program")
-def program_fixture(_own_environment: Any) -> Callable[..., RunResult]:
+def program_fixture(_own_environment: Any) -> Program:
     """Call the program in another process."""
 
     def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> RunResult:

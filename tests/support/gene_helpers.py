@@ -6,6 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
@@ -16,8 +17,6 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.sandbox.fixture_database import FixtureDatabase, Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Reply
-
-KitFor = Callable[..., EntrezKit]
 
 
 class Genes:

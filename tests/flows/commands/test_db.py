@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Cli, Program, RunResult, read_error
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.commands import db as db_module
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.fetch import FETCH
@@ -20,7 +19,6 @@ from entrez_kit.databases.search import SEARCH
 from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 IDS = ("672", "999999", "7157", "TP53", "672")
 
 
@@ -326,7 +324,7 @@ def test_tables_are_not_wider_than_the_terminal(
 
 
 @pytest.mark.process
-def test_a_separate_process_ends_like_a_call_in_this_process(process: Callable[..., RunResult]) -> None:
+def test_a_separate_process_ends_like_a_call_in_this_process(process: Program) -> None:
     fasta = process("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta", "-f", "text")
     missing = process("db", "summary", "taxonomy", "9606", "5")
 

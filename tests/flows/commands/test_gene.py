@@ -1,21 +1,18 @@
 """`entrez-kit gene`: search, get and pubmed in the terminal."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Cli, RunResult
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.commands import _app
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 
 @pytest.fixture(name="gene")

@@ -3,14 +3,13 @@
 import csv
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Cli, RunResult, read_error
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.mesh import MESH
 from entrez_kit.databases.spell import SPELL
@@ -18,7 +17,6 @@ from entrez_kit.pubmed.convert import CONVERT
 from entrez_kit.references.match import LOOKUP_CITATION
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 MIXED = ("99000001", "12", "PMC99000002", "nonsense", "10.5555/ekit.2025.0006", "99000001")
 CITED = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
 BIB = """@article{good, author={Marrowby, Tom J and Luo, Q}, title={Base editing of a cryptic splice site},

@@ -4,18 +4,16 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from command_line import Cli, RunResult, read_error
+from command_line import Cli, Program, RunResult, read_error
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit, InvalidInput
+from entrez_kit import InvalidInput
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 
 def read_lines(done: RunResult) -> list[dict[str, Any]]:
@@ -167,7 +165,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_search_can_be_followed_by_a_snowball_from_its_best_hit(process: Callable[..., RunResult]) -> None:
+def test_a_search_can_be_followed_by_a_snowball_from_its_best_hit(process: Program) -> None:
     first = process("search", "base", "editing", "-n", "1", "-f", "ids").out.strip()
     network = process("related", first, "--type", "citedin", "--depth", "2", "-n", "9", "--json")
     found = json.loads(network.out)

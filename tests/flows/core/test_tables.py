@@ -1,11 +1,11 @@
 """Results as data frames, as single lines and as tables of notebooks."""
 
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit, NotConfigured
 from entrez_kit.core.tables import SHOWN_ROWS, build_table
@@ -16,7 +16,6 @@ from entrez_kit.pubmed.models import Article, BriefSummary
 from entrez_kit.relationships.models import RelationshipsResult
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 PMIDS = ["99000001", "99000002", "99000051"]
 
 

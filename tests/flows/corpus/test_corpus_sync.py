@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from changing_pubmed import TERM, ChangingPubMed, KitFor, get_counts
+from changing_pubmed import TERM, ChangingPubMed, get_counts
+from fixture_types import KitFor
 from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError

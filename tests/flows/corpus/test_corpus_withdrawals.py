@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from changing_pubmed import ChangingPubMed, KitFor, get_counts
+from changing_pubmed import ChangingPubMed, get_counts
+from fixture_types import KitFor
 from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import UpstreamError

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from fixture_types import KitFor
 
 from entrez_kit.corpus.store import store_of
 
@@ -39,7 +40,6 @@ from entrez_kit.services import Services
 pytestmark = pytest.mark.long
 
 if TYPE_CHECKING:
-    from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
 
 KEY = "CANARY-0123456789"
@@ -465,7 +465,7 @@ def test_a_search_sends_this_request(services: Services, double: WeaviateDouble)
 
 
 def test_a_sync_is_complete_with_any_failure_of_weaviate(
-    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
+    kit_for: KitFor, sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
 ) -> None:
     services = kit_for(sandbox).services
     named = make_settings(tmp_path, double.url, double.grpc_port)
@@ -498,9 +498,7 @@ def test_a_sync_is_complete_with_any_failure_of_weaviate(
     assert len(found) == 3
 
 
-def test_without_a_server_a_sync_does_not_mention_weaviate(
-    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox"
-) -> None:
+def test_without_a_server_a_sync_does_not_mention_weaviate(kit_for: KitFor, sandbox: "Sandbox") -> None:
     services = kit_for(sandbox).services
 
     done = sync(services, SyncRequest(query_key="k", term="all[sb]")).result()

@@ -4,7 +4,8 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned, write_summaries_json
+from canned_services import Canned, call_operation, run_canned, write_summaries_json
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.databases.fetch import FETCH

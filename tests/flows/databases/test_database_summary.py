@@ -3,7 +3,8 @@
 import pickle
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned, write_summaries_json
+from canned_services import Canned, call_operation, run_canned, write_summaries_json
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.summary import SUMMARY

@@ -2,10 +2,11 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from pdf_files import encrypt_pdf, write_pdf, write_prose
 
 from entrez_kit import EntrezKit
@@ -20,7 +21,6 @@ from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport.download.guard import Downloaded, download
 from entrez_kit.services.unpaywall import Location, OpenAccess
 
-KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
 PDF = write_pdf(write_prose(120), title="Title of the file")
 PARAGRAPHS = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(20))

@@ -1,7 +1,7 @@
 """The answers of a local copy equal those of the sandbox for the same records."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
+from fixture_types import KitFor
 from local_copies import RECORDS, make_copy
 
 from entrez_kit import EntrezKit
@@ -101,7 +102,7 @@ def remove(document: Any) -> Any:
     ],
 )
 def test_a_copy_returns_the_documents_of_the_sandbox(
-    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox, method: str, arguments: dict[str, Any]
+    copy: EntrezKit, kit_for: KitFor, sandbox: Sandbox, method: str, arguments: dict[str, Any]
 ) -> None:
     def run(kit: EntrezKit) -> Any:
         operation = next(
@@ -116,7 +117,7 @@ def test_a_copy_returns_the_documents_of_the_sandbox(
 
 
 def test_all_results_have_a_certificate_that_the_sandbox_confirms(
-    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox
+    copy: EntrezKit, kit_for: KitFor, sandbox: Sandbox
 ) -> None:
     here, there = (kit.search_all(query_term="2020:2026[dp]") for kit in (copy, kit_for(sandbox)))
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 from pubmed_files import record
 
@@ -19,8 +20,6 @@ from entrez_kit.pubmed.xml.records import Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
 from entrez_kit.services.transport import Reply
-
-KitFor = Callable[..., EntrezKit]
 
 
 def run_convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:

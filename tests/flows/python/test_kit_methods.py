@@ -2,11 +2,11 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from inspect import getdoc, signature
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.core.operation import Operation, StreamOperation
@@ -35,7 +35,7 @@ def test_a_method_shows_every_argument_with_its_default(operation: Operation[Any
 
 
 @pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
+def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
     return kit_for(sandbox)
 
 

@@ -1,10 +1,10 @@
 """Text that is not a date is rejected by its name, in every front end."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from command_line import Cli, read_error
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
@@ -13,7 +13,7 @@ from entrez_kit.server.tools import Toolbox
 
 
 @pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
+def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
     return kit_for(sandbox)
 
 

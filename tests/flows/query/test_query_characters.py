@@ -1,10 +1,10 @@
 """Invisible characters in queries: every operation with a query removes them with a warning."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from command_line import Cli
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.model import QUERY_FIELDS
@@ -24,7 +24,7 @@ MORE = {"entrez_search": {"db": "pubmed"}, "pubmed_sync_delta": {"query_key": "k
 
 
 @pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
+def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
     return kit_for(sandbox)
 
 

@@ -1,13 +1,13 @@
 """JSON replies with values of other types: their source counts as failed, and no call ends with an internal error."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Final
 
 import pytest
+from fixture_types import KitFor
 from sampled_cases import take_sample
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
@@ -120,7 +120,7 @@ SERVICES: Final[dict[str, tuple[str, str, Any]]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement(
-    sandbox: Sandbox, kit_for: Callable[..., EntrezKit], service: str
+    sandbox: Sandbox, kit_for: KitFor, service: str
 ) -> None:
     path, endpoint, reply = SERVICES[service]
     name: Any = endpoint.partition("_")[0]
@@ -143,9 +143,7 @@ def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement
 
 
 @pytest.mark.long
-def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(
-    sandbox: Sandbox, kit_for: Callable[..., EntrezKit]
-) -> None:
+def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, no_cache=True, ncbi_max_retries=0)
     served = PreparedService(sandbox, "/crossref", "crossref")
     references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
@@ -14,7 +15,6 @@ from entrez_kit.references.match import LOOKUP_CITATION, MatchResult
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Reply
 
-KitFor = Callable[..., EntrezKit]
 JOURNAL = "Ann Imaginary Genome Ed (Demo)"
 
 

@@ -2,12 +2,12 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from europepmc_relations import serve_europepmc, write_med_record
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
@@ -17,8 +17,6 @@ from entrez_kit.relationships.fallback import read_page
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, to_full_name
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 CITED = "99000001"  # in PMC, cited by others, with references
 NOT_IN_PMC = "99000003"  # only its record has its references

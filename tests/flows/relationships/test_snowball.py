@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from europepmc_relations import serve_europepmc, write_elink, write_group, write_linkset, write_med_record
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
@@ -20,7 +21,6 @@ from entrez_kit.services.europe_pmc import EuropePMC
 from entrez_kit.services.transport import Reply
 from entrez_kit.services.transport.client import Transport
 
-KitFor = Callable[..., EntrezKit]
 Graph = Mapping[str, Sequence[str]]
 
 

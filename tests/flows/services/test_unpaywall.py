@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from used_recordings import require_recordings
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
@@ -20,7 +20,6 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.unpaywall import Location, read_open_access
 
-KitFor = Callable[..., EntrezKit]
 CANARY = "canary.address+tag@university-of-birds.edu"
 DOI = "10.5555/ekit.2025.0010"
 FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}

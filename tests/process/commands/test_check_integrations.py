@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from project_paths import ROOT
 
-from entrez_kit import EntrezKit
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
@@ -92,7 +92,7 @@ def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
     assert "refs.bib" in both.stdout + both.stderr
 
 
-def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: KitFor) -> None:
     operation = next(operation for operation in OPERATIONS if operation.name == "check_references")
     services: Any = kit_for(sandbox).services
 
@@ -114,7 +114,7 @@ def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for
     assert [key for key, _, _ in get_rows(references=listed)][3:] == ["own", "text"]
 
 
-def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
     found = kit.check_references(text=TEXT, only="problems", sources=["pubmed"])

@@ -4,14 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixture_types import KitFor
 from invented_papers import list_rows, make_series, read_contents, write_file
 from project_paths import DATA, SUPPORT
 
-from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
@@ -198,7 +197,7 @@ def test_two_processes_sync_different_keys_at_the_same_time(tmp_path: Path) -> N
 
 
 def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
-    kit_for: Callable[..., EntrezKit], monkeypatch: pytest.MonkeyPatch
+    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.date_slices.MAX_PUBMED_RESULTS", 1_500)  # so that there are several slices
     with Sandbox(

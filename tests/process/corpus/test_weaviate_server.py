@@ -6,13 +6,13 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from command_line import RunResult
+from command_line import Program
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -77,7 +77,7 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", address: str, log: Pat
 
 
 def test_a_sync_a_search_and_a_look_up_with_a_real_server(
-    server: dict[str, str], sandbox: Sandbox, program: Callable[..., RunResult]
+    server: dict[str, str], sandbox: Sandbox, program: Program
 ) -> None:
     environment = {**server, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"}
 
