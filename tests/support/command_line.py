@@ -1,5 +1,6 @@
 """The command line in tests: in this process over a sandbox, or as the real program in another process."""
 
+import csv
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
@@ -30,6 +32,17 @@ def read_error(done: RunResult) -> dict[str, Any]:
     """Return the error of the last line on stderr."""
     error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
     return error
+
+
+def read_lines(source: str | Path) -> list[Any]:
+    """Return the documents of JSON lines, of a text or a file."""
+    text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
+    return [json.loads(line) for line in io.StringIO(text)]
+
+
+def read_rows(text: str, delimiter: str = ",") -> list[dict[str, str]]:
+    """Return the rows of a table of text."""
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
 
 
 Cli = Callable[..., RunResult]

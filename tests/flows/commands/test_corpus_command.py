@@ -1,7 +1,5 @@
 """`entrez-kit corpus` in the terminal: queries are synced, searched, compared and exported."""
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +11,7 @@ from typing import Any
 
 import pytest
 import rispy
-from command_line import Cli, RunResult
+from command_line import Cli, RunResult, read_lines, read_rows
 from invented_papers import Paper, write_file
 from program_streams import on_terminal
 from tiny_model import build_tiny_model
@@ -310,7 +308,7 @@ def test_a_search_can_be_limited_to_a_key_and_printed_in_every_format(cli: Cli, 
         narrowed = read_document(cli("corpus", "search", "zebrafish", "--corpus", "danio", "--json"))["results"]
         lines = cli("corpus", "search", "zebrafish", "-f", "jsonl").out.splitlines()
         ids = cli("corpus", "search", "zebrafish", "-f", "ids", "-n", "2").out.split()
-        table = list(csv.DictReader(io.StringIO(cli("corpus", "search", "zebrafish", "-f", "csv").out)))
+        table = read_rows(cli("corpus", "search", "zebrafish", "-f", "csv").out)
         offline = read_document(cli("--offline", "corpus", "search", "zebrafish", "--json"))["results"]
         assert sandbox.requests() == before
 
@@ -405,7 +403,7 @@ def test_an_export_can_be_read_back(cli: Cli, pubmed: Callable[..., Any], tmp_pa
         cli(*SYNC, "--overlap-days", "30")
     target = tmp_path / "fish.jsonl"
     done = cli("corpus", "export", "fish", "-o", str(target))
-    records = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    records = read_lines(target)
     some = cli("corpus", "export", "--all", "-f", "jsonl", "--fields", "pmid,title").out.splitlines()
 
     assert done.status == 0

@@ -14,7 +14,7 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
-from command_line import Cli, RunResult
+from command_line import Cli, RunResult, read_lines
 from project_paths import DATA
 from pubmed_files import record, write_set
 
@@ -180,7 +180,7 @@ def parse_output(selected: Format, text: str) -> Any:
     if selected.name == "yaml":
         return yaml.safe_load(text)
     if selected.name == "jsonl":
-        return [json.loads(line) for line in text.splitlines()]
+        return read_lines(text)
     if selected.has_cells:
         rows = list(csv.reader(io.StringIO(text), delimiter="," if selected.name == "csv" else "\t"))
         assert all(len(row) == len(rows[0]) for row in rows)

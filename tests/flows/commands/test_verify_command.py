@@ -1,13 +1,11 @@
 """`entrez-kit verify`: claims of drafts and tables against the demo's articles, and files that cannot be verified."""
 
-import csv
 import html
-import io
 import json
 from pathlib import Path
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines, read_rows
 from denied_quotations import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, write_sentence
 from fixture_types import KitFor
 from sandbox_records import write_article, write_article_set
@@ -91,8 +89,8 @@ def test_the_bibliography_in_the_front_matter_of_a_draft_resolves_its_keys(cli: 
 
 
 def test_every_format_lists_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(cli("verify", str(table), "-f", "csv").out)))
-    lines = [json.loads(line) for line in cli("verify", str(table), "-f", "jsonl").out.splitlines()]
+    rows = read_rows(cli("verify", str(table), "-f", "csv").out)
+    lines = read_lines(cli("verify", str(table), "-f", "jsonl").out)
     shown = cli("verify", str(table), "-f", "table").out
     page = cli("verify", str(table), "-f", "md").out
 
@@ -214,7 +212,7 @@ def test_a_claim_is_found_despite_an_ellipsis_or_a_unit_unless_it_differs(
     file = tmp_path / "claims.csv"
     file.write_text(f"claim,id\n{claim},99000001\n", encoding="utf-8")
 
-    (row,) = csv.DictReader(io.StringIO(cli("verify", str(file), "-f", "csv").out))
+    (row,) = read_rows(cli("verify", str(file), "-f", "csv").out)
 
     assert row["status"] == status
     assert row["sentence"] == "Airway mucus is moved by cilia at about 5 mm per minute."

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines
 from pubmed_files import correction, deletion, record, write_set
 
 from entrez_kit.base.settings import load_settings
@@ -122,10 +122,6 @@ def run_update(cli: Cli, *options: str, generation: int = 2) -> dict[str, Any]:
     return document
 
 
-def read_lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
-
-
 def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_review: Path) -> None:
     unchanged = Path("records.jsonl").read_bytes()
     make_generation(searched_review, 2, *make_second_generation())
@@ -139,7 +135,7 @@ def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_revie
     assert (changes[5]["successor"], changes[9]["successor"]) == ("900", "904")
     assert changes[7]["status"] == "expression_of_concern"
     assert sum(found["counts"].values()) == len(PLANTED)
-    records = {int(line["pmid"]): line for line in read_lines("records.jsonl")}
+    records = {int(line["pmid"]): line for line in read_lines(Path("records.jsonl"))}
     assert len(records) == len(FIRST) + 2  # none was deleted
     assert {number: one["gone"]["reason"] for number, one in records.items() if "gone" in one} == {
         2: "deleted",
@@ -159,7 +155,7 @@ def test_a_second_update_finds_nothing_and_changes_no_record(cli: Cli, searched_
 
     assert (again["changes"], again["counts"]) == ([], {})
     assert (Path("records.jsonl").read_bytes(), Path("duplicates.csv").read_bytes()) == content
-    assert [run["step"] for run in read_lines("runs.jsonl")] == ["init", "search", "update", "update"]
+    assert [run["step"] for run in read_lines(Path("runs.jsonl"))] == ["init", "search", "update", "update"]
 
 
 def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path) -> None:
@@ -168,7 +164,7 @@ def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path
     make_generation(searched_review, 3, write_record(4, write_title(4)))
 
     assert [(one["pmid"], one["kind"]) for one in run_update(cli, generation=3)["changes"]] == [("4", "returned")]
-    assert not any("gone" in line for line in read_lines("records.jsonl") if line["pmid"] == "4")
+    assert not any("gone" in line for line in read_lines(Path("records.jsonl")) if line["pmid"] == "4")
 
 
 def test_a_deleted_record_that_is_back_and_does_not_match_no_longer_counts_as_deleted(
@@ -181,7 +177,7 @@ def test_a_deleted_record_that_is_back_and_does_not_match_no_longer_counts_as_de
     changes = run_update(cli, generation=3)["changes"]
 
     assert [(change["pmid"], change["kind"]) for change in changes] == [("2", "no_longer_matching")]
-    gone = {line["pmid"]: line["gone"]["reason"] for line in read_lines("records.jsonl") if "gone" in line}
+    gone = {line["pmid"]: line["gone"]["reason"] for line in read_lines(Path("records.jsonl")) if "gone" in line}
     assert gone["2"] == "no_longer_matching"
     assert gone["3"] == "merged"
 
@@ -198,7 +194,7 @@ def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_revie
 
     found = {one["pmid"]: one for one in run_update(cli)["changes"]}
 
-    known = next(line["id"] for line in read_lines("records.jsonl") if line.get("doi") == "10.5555/invented.101")
+    known = next(line["id"] for line in read_lines(Path("records.jsonl")) if line.get("doi") == "10.5555/invented.101")
     assert known.startswith("ek-embase-")
     assert found["101"]["work"] == known
     assert found["6"]["id"] == "ek-pubmed-6"  # named once, although Embase has the record too
@@ -206,7 +202,7 @@ def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_revie
 
 def test_an_update_by_date_finds_new_records_and_warns_about_unknown_changes(cli: Cli, searched_review: Path) -> None:
     make_generation(searched_review, 2, *make_second_generation())
-    runs = read_lines("runs.jsonl")
+    runs = read_lines(Path("runs.jsonl"))
     runs[-1]["search"]["certificate"]["searched_at"] = "2026-01-05T00:00:00Z"
     Path("runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
 
