@@ -11,6 +11,7 @@ from mcp_helpers import (
     services_fixture,
     services_for_fixture,
 )
+from sandbox_records import large_client_fixture, small_client_fixture
 from settings_sources import sources_fixture
 
 __all__ = [
@@ -23,10 +24,12 @@ __all__ = [
     "genes_of_fixture",
     "home_fixture",
     "host_for_fixture",
+    "large_client_fixture",
     "process_fixture",
     "program_fixture",
     "services_fixture",
     "services_for_fixture",
     "settings_fixture",
+    "small_client_fixture",
     "sources_fixture",
 ]

@@ -219,8 +219,8 @@ def test_latency_and_faults_apply_to_europe_pmc_too() -> None:
 
 
 def test_bundled_records_state_that_they_are_invented() -> None:
-    shelf = OtherShelf.load_bundled()
-    records = [shelf.build_core(number) for number in range(shelf.size)]
+    small_client = OtherShelf.load_bundled()
+    records = [small_client.build_core(number) for number in range(small_client.size)]
 
     assert len(records) >= 10
     for record in records:

@@ -14,7 +14,7 @@ import pytest
 from brute_force import Article, Tree
 from pyroaring import BitMap
 from query_writer import QueryWriter
-from sandbox_records import SHELF
+from sandbox_records import FOUR_RECORDS
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
 from entrez_kit.local.records.document import Document
@@ -115,7 +115,7 @@ def invented() -> Bench:
         if _is_plain(record[1])
     ]
     records += [(generated.get_pmid(number), generated.read_raw(number)) for number in range(generated.size)]
-    return Bench(ParsedCollection([*records, *split_records([SHELF.encode()])]))
+    return Bench(ParsedCollection([*records, *split_records([FOUR_RECORDS.encode()])]))
 
 
 @pytest.fixture(scope="module")
