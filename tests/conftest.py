@@ -27,6 +27,7 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from fixture_types import KitFor
 
+    from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
 
 # A background job of a shell ignores SIGINT, and `nohup` ignores SIGHUP. Child processes inherit both.
@@ -242,3 +243,9 @@ def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[KitFor]":
             return stack.enter_context(EntrezKit(replace(settings, demo=False, state_dir=tmp_path / "state")))
 
         yield build
+
+
+@pytest.fixture
+def kit(kit_for: "KitFor", sandbox: "Sandbox") -> "EntrezKit":
+    """Return a kit over the demo corpus of the sandbox."""
+    return kit_for(sandbox)

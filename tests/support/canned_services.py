@@ -62,6 +62,11 @@ def run_canned(services: Canned, operation: Operation[Any, Any], **arguments: An
     return operation.run(services, arguments)  # type: ignore[arg-type]
 
 
+def list_outcomes(result: Any) -> list[tuple[str, str]]:
+    """Return the id and the status of each outcome."""
+    return [(outcome.id, outcome.status) for outcome in result.outcomes]
+
+
 def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **fields: Any) -> bytes:
     """Return an ESummary reply in JSON."""
     known, missing = list(ids), list(absent)
@@ -71,7 +76,7 @@ def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **field
     return json.dumps({"header": {"type": "esummary"}, "result": result}).encode()
 
 
-def write_esearch_xml(count: int, ids: Iterable[str] = ()) -> bytes:
+def write_esearch_xml(count: int, ids: Iterable[object] = ()) -> bytes:
     """Return an ESearch reply."""
     listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
     return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList></eSearchResult>".encode()

@@ -27,6 +27,11 @@ class RunResult:
     out: str
     err: str
 
+    @property
+    def document(self) -> Any:
+        """The printed output, as JSON."""
+        return json.loads(self.out)
+
 
 def read_error(done: RunResult) -> dict[str, Any]:
     """Return the error of the last line on stderr."""
@@ -65,6 +70,12 @@ def cli_fixture(
     monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
     monkeypatch.setenv("ENTREZ_KIT_UNPAYWALL_URL", f"{sandbox.url}/unpaywall")
     monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
+    return make_caller(monkeypatch, capsysbinary)
+
+
+@pytest.fixture(name="main")
+def main_fixture(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    """Call the program in this process with the default addresses of all services."""
     return make_caller(monkeypatch, capsysbinary)
 
 

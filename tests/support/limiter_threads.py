@@ -1,10 +1,13 @@
-"""Threads that must end, and the saved state of the limiter, for tests of the rate limiter."""
+"""Threads that must end, and the saved state of the rate limiter."""
 
 import json
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+
+import pytest
 
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
@@ -20,6 +23,14 @@ def run_in_threads(count: int, work: Callable[[], object]) -> None:
     for thread in threads:
         thread.join(STALLED_SECONDS)
         assert not thread.is_alive(), "a thread got no slot"
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true, which another thread changes."""
+    give_up = time.monotonic() + STALLED_SECONDS
+    while not condition():
+        assert time.monotonic() < give_up, "the condition was never true"
+        time.sleep(0.005)
 
 
 def acquire_before(limiter: RateLimiter, deadline: float) -> None:
@@ -39,3 +50,19 @@ def check_whole_number(value: object) -> int:
     """Return a value that must be a whole number."""
     assert isinstance(value, int)
     return value
+
+
+@pytest.fixture(name="state_file")
+def state_file_fixture(tmp_path: Path) -> Path:
+    """Return the path of the state file of a limiter; its folder does not exist yet."""
+    return tmp_path / "state" / "eutils"
+
+
+@pytest.fixture(name="no_sleep")
+def no_sleep_fixture(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail if a test sleeps."""
+
+    def refuse(seconds: float) -> None:
+        raise AssertionError(f"waited {seconds} s")
+
+    monkeypatch.setattr(time, "sleep", refuse)

@@ -1,7 +1,6 @@
 """`entrez-kit corpus` in the terminal: queries are synced, searched, compared and exported."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -13,7 +12,7 @@ import pytest
 import rispy
 from command_line import Cli, RunResult, read_lines, read_rows
 from invented_papers import Paper, write_file
-from program_streams import on_terminal
+from program_streams import needs_terminal, on_terminal
 from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
@@ -21,7 +20,6 @@ from entrez_kit.commands._views import corpus as corpus_views
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="the package pyarrow is not installed")
 needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fixture_types import KitFor
 
 from entrez_kit import EntrezKit, NotConfigured
 from entrez_kit.core.tables import SHOWN_ROWS, build_table
@@ -14,14 +13,8 @@ from entrez_kit.databases.link import Link, LinkResult, LinkSet
 from entrez_kit.databases.summary import SummaryResult
 from entrez_kit.pubmed.models import Article, BriefSummary
 from entrez_kit.relationships.models import RelationshipsResult
-from entrez_kit.sandbox.server import Sandbox
 
 PMIDS = ["99000001", "99000002", "99000051"]
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 @pytest.fixture

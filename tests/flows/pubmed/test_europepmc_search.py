@@ -32,11 +32,6 @@ def search_many(kit: EntrezKit, request: EuropePMCRequest, **more: Any) -> Europ
 
 
 @pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
-
-
-@pytest.fixture
 def many() -> Iterator[Sandbox]:
     """Serve 2,500 generated records."""
     with Sandbox(records=2_500, enforce_limits=False) as running:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from pubmed_files import correction, record
 
 from entrez_kit import EntrezKit
@@ -90,9 +91,8 @@ def sandbox_with_retractions(tmp_path: Path) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def kit(sandbox_with_retractions: Sandbox, kit_for: Any) -> EntrezKit:
-    built: EntrezKit = kit_for(sandbox_with_retractions)
-    return built
+def kit(sandbox_with_retractions: Sandbox, kit_for: KitFor) -> EntrezKit:
+    return kit_for(sandbox_with_retractions)
 
 
 def get_status(shown: Any) -> str | None:

@@ -6,7 +6,6 @@ from inspect import getdoc, signature
 from typing import Any
 
 import pytest
-from fixture_types import KitFor
 
 from entrez_kit import EntrezKit, InvalidInput
 from entrez_kit.core.operation import Operation, StreamOperation
@@ -32,11 +31,6 @@ def test_a_method_shows_every_argument_with_its_default(operation: Operation[Any
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
             assert parameter.default == (tuple(default) if isinstance(default, list) else default), name
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 def test_omitted_arguments_are_not_sent(monkeypatch: pytest.MonkeyPatch, kit: EntrezKit) -> None:

@@ -4,17 +4,11 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
-from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 @pytest.mark.parametrize("value", [2020.5, "2020.5", 2020.05, "2020.05"])

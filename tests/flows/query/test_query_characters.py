@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from command_line import Cli
-from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.core.model import QUERY_FIELDS
@@ -21,11 +20,6 @@ QUERIES = {
 }
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 MORE = {"entrez_search": {"db": "pubmed"}, "pubmed_sync_delta": {"query_key": "k"}}
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:

@@ -16,21 +16,6 @@ from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 pytestmark = pytest.mark.usefixtures("leaping_clock")
 
 
-@pytest.fixture
-def state_file(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "eutils"
-
-
-@pytest.fixture
-def no_sleep(leaping_clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail if a test sleeps."""
-
-    def refuse(seconds: float) -> None:
-        raise AssertionError(f"waited {seconds} s")
-
-    monkeypatch.setattr(time, "sleep", refuse)
-
-
 def test_the_state_is_one_small_private_file_of_numbers(state_file: Path) -> None:
     limiter = RateLimiter(state_file.parent / "deeper" / "eutils", per_second=50)
     for _ in range(60):
