@@ -67,6 +67,11 @@ def list_outcomes(result: Any) -> list[tuple[str, str]]:
     return [(outcome.id, outcome.status) for outcome in result.outcomes]
 
 
+def list_warning_codes(result: Any) -> list[str]:
+    """Return the code of each warning."""
+    return [warning.code for warning in result.warnings]
+
+
 def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **fields: Any) -> bytes:
     """Return an ESummary reply in JSON."""
     known, missing = list(ids), list(absent)

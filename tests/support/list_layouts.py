@@ -1,8 +1,10 @@
 """Writes reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from entrez_kit.base.numerals import to_roman
 
@@ -114,3 +116,9 @@ class Layout:
             lines += [""] * (self.blank in ("between", "two") or (self.blank == "some" and place % 3 == 1))
             lines += [""] * (self.blank == "two")
         return self.newline.join([*lines, ""])
+
+
+@cache
+def join_letters(text: str) -> str:
+    """Return the letters and digits of a text, which no layout changes."""
+    return "".join(re.findall(r"[^\W_]", text))

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,6 +62,18 @@ NO_MESSAGES: Final[tuple[tuple[bytes, int, object], ...]] = (
     (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', -32700, None),
 )
 """Invalid messages, the error code of each answer, and the id that the answer repeats."""
+
+
+@dataclass
+class ProgressLog:
+    """The progress that a client received; `record` is its callback."""
+
+    steps: list[tuple[float, float | None]] = field(default_factory=list)
+
+    async def record(self, progress: float, total: float | None, message: str | None) -> None:
+        """Add one step."""
+        self.steps.append((progress, total))
+
 
 ServicesFor = Callable[..., ServerServices]
 Json = dict[str, Any]

@@ -8,6 +8,7 @@ from uuid import uuid4
 from invented_papers import Clock
 
 from entrez_kit.base.settings import Settings, load_settings
+from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.vectors import embed_missing
 from entrez_kit.corpus.store import store_of
@@ -54,6 +55,11 @@ def make_settings(home: Path, url: str, grpc_port: int, **more: Any) -> Settings
             **more,
         }
     )
+
+
+def get_passage_uuid(pmid: int) -> str:
+    """Return the uuid of the first passage of a record."""
+    return chunk_uuid(pmid, "w0")
 
 
 def make_services(settings: Settings) -> Services:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fixture_types import KitFor
+from weaviate_helpers import get_passage_uuid
 
 from entrez_kit.corpus.store import store_of
 
@@ -28,7 +29,6 @@ from entrez_kit.base.errors import (
     VectorIndexError,
 )
 from entrez_kit.base.settings import Settings, load_settings
-from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
@@ -67,10 +67,6 @@ def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyP
 def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the client try again at once."""
     monkeypatch.setattr("weaviate.retry.time.sleep", lambda seconds: None)
-
-
-def _uuid(pmid: int) -> str:
-    return chunk_uuid(pmid, "w0")
 
 
 def _waiting(services: Services) -> set[str]:
@@ -270,7 +266,7 @@ def test_a_server_that_stops_answering_in_a_search_is_unreachable(
 def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
     services: Services, double: WeaviateDouble, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refused = {_uuid(1002), _uuid(1004), _uuid(1005)}
+    refused = {get_passage_uuid(1002), get_passage_uuid(1004), get_passage_uuid(1005)}
     double.fail_objects = lambda uuid: "no room" if uuid in refused else None
 
     done = drain(services)
@@ -298,12 +294,12 @@ def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
 def test_refused_deletions_stay_in_the_queue_too(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     mark_deleted(store_of(services), [1001, 1002])
-    double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
+    double.fail_objects = lambda uuid: "busy" if uuid == get_passage_uuid(1001) else None
 
     done = drain(services)
 
     assert (done.deleted, done.waiting) == (1, 1)
-    assert _waiting(services) == {_uuid(1001)}
+    assert _waiting(services) == {get_passage_uuid(1001)}
 
 
 def test_after_some_refused_batches_no_more_are_sent(
@@ -366,7 +362,7 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
     drain(services)
 
     (held,) = double.collections.values()
-    assert "Salmon" in held.objects[_uuid(1001)].properties["text"]
+    assert "Salmon" in held.objects[get_passage_uuid(1001)].properties["text"]
     assert _waiting(services) == set()
 
 
@@ -412,7 +408,9 @@ def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double:
 
     assert (done.written, done.waiting) == (5, 1)
     assert "3 dimensions (expected 6)" in str(done.missing_error())
-    assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
+    assert all(
+        get_passage_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects
+    )
 
 
 def test_an_empty_queue_needs_no_server(services: Services) -> None:
@@ -431,7 +429,7 @@ def test_a_passage_is_sent_with_these_properties(services: Services, double: Wea
     (request,) = double.sent("BatchObjects")
     first = request.objects[0]
     sent = dict(first.properties.non_ref_properties.items())
-    assert (first.uuid, first.collection) == (_uuid(1001), services.settings.weaviate_class)
+    assert (first.uuid, first.collection) == (get_passage_uuid(1001), services.settings.weaviate_class)
     assert "Zebrafish swim" in str(sent.pop("text"))
     assert sent == {
         "pmid": "1001",
@@ -508,7 +506,7 @@ def test_without_a_server_a_sync_does_not_mention_weaviate(kit_for: KitFor, sand
 
 
 def test_refused_passages_cause_a_warning_too(services: Services, double: WeaviateDouble) -> None:
-    double.fail_objects = lambda uuid: "no room" if uuid == _uuid(1001) else None
+    double.fail_objects = lambda uuid: "no room" if uuid == get_passage_uuid(1001) else None
 
     warning = deliver(services)
 

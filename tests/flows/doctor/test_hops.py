@@ -12,6 +12,7 @@ from failing_servers import (
     PATIENCE,
     SHORT,
     Handle,
+    fail_to_resolve,
     find_check,
     find_free_port,
     list_statuses,
@@ -44,13 +45,10 @@ def test_a_healthy_machine_is_reported_as_healthy(settings: Settings) -> None:
 
 
 def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skipped(settings: Settings) -> None:
-    def unknown(host: str, port: int) -> Sequence[str]:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
     def never(_: Settings) -> bytes:
         raise AssertionError
 
-    report = run_doctor(settings, resolver=unknown, asker=never)
+    report = run_doctor(settings, resolver=fail_to_resolve, asker=never)
 
     assert list_statuses(report) == {
         "dns": "failed",

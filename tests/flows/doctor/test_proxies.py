@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from failing_servers import (
     PASSWORD,
     PATIENCE,
     SHORT,
+    fail_to_resolve,
     find_check,
     find_free_port,
     list_statuses,
@@ -128,10 +129,7 @@ def test_advice_for_an_unreachable_proxy_names_the_proxy_settings(settings: Sett
 
 
 def test_a_proxy_with_an_unknown_name_is_reported(settings: Settings) -> None:
-    def unknown(host: str, port: int) -> Sequence[str]:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    report = run_doctor(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
+    report = run_doctor(settings, resolver=fail_to_resolve, find_route=lambda url: Route("http://proxy.test:3128"))
 
     assert find_check(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
 

@@ -1,6 +1,5 @@
 """Copies built from files of other formats: our jsonl and MEDLINE text."""
 
-import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pytest
 from Bio import Medline
 from pubmed_files import settings_at, titles, write_set
+from used_recordings import read_recording
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.local.article_files import read_nbib
@@ -48,7 +48,7 @@ def test_a_written_article_is_parsed_to_the_same_article() -> None:
 def test_recorded_articles_are_parsed_to_the_same_articles(real_data: Path) -> None:
     count = 0
     for path in sorted([*(real_data / "efetch_pubmed").glob("*.xml"), *(real_data / "baseline").glob("*.gz")]):
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = read_recording(path)
         try:
             articles = list(_read_articles(content))
         except EntrezKitError:  # a recording of an error

@@ -1,11 +1,11 @@
 """JSON replies with values of other types: their source counts as failed, and no call ends with an internal error."""
 
 from collections.abc import Iterator
-from copy import deepcopy
 from typing import Any, Final
 
 import pytest
 from fixture_types import KitFor
+from json_places import find_value, list_places, replace_value
 from sampled_cases import take_sample
 
 from entrez_kit.base.errors import UpstreamError
@@ -76,26 +76,11 @@ OF_EACH_TYPE: Final[tuple[Any, ...]] = ({"a": [1]}, ["x"], "x", 7, True, None)
 
 def alter_nodes(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str, Any]]:
     """Yield the document with one node replaced each time: the path and the document."""
-
-    def list_places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        yield path
-        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-        for key, inner in items:
-            yield from list_places(inner, (*path, key))
-
-    for path in list_places(value, ()):
+    for place in list_places(value):
         for other in others:
-            changed = deepcopy(value)
-            if not path:
-                yield f"-> {other!r}", other
-                continue
-            holder = changed
-            for key in path[:-1]:
-                holder = holder[key]
-            if type(holder[path[-1]]) is type(other) and not isinstance(other, dict | list):
-                continue
-            holder[path[-1]] = other
-            yield f"{'.'.join(map(str, path))} -> {other!r}", changed
+            is_same_type = type(find_value(value, place)) is type(other)
+            if not place or not is_same_type or isinstance(other, dict | list):
+                yield f"{'.'.join(map(str, place))} -> {other!r}", replace_value(value, place, other)
 
 
 class PreparedService:

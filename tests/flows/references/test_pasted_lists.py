@@ -11,7 +11,7 @@ import pytest
 from demo_articles import read_demo_articles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
+from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, join_letters, line_numbered, paged
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.text import read_reference_list
@@ -28,17 +28,13 @@ def citations(style: str) -> list[str]:
     return [" ".join(texts[style].split()) for texts in format_articles(list(read_demo_articles()), [style])]
 
 
-def list_words(text: str) -> str:
-    return "".join(re.findall(r"[^\W_]", text))
-
-
 def rows(text: str) -> list[str]:
-    return [list_words(reference.text or "") for reference in split_references(text)]
+    return [join_letters(reference.text or "") for reference in split_references(text)]
 
 
 def as_read(references: Sequence[str]) -> list[str]:
     # A note about the standing of a work is not part of the reference.
-    return [list_words(split_references(reference)[0].text or "") for reference in references]
+    return [join_letters(split_references(reference)[0].text or "") for reference in references]
 
 
 @pytest.mark.process
@@ -119,7 +115,7 @@ def test_the_last_lines_of_two_references_are_kept_although_only_their_numbers_d
     listed[9] += f"\n{line.format(12)}"
     listed[19] += f"\n{line.format(13)}"
 
-    assert "".join(rows("\n".join(listed))) == "".join(list_words(one.split(". ", 1)[1]) for one in listed)
+    assert "".join(rows("\n".join(listed))) == "".join(join_letters(one.split(". ", 1)[1]) for one in listed)
 
 
 def test_a_line_with_a_number_sign_is_not_a_page_header() -> None:
@@ -182,8 +178,8 @@ def test_page_headers_and_footers_are_left_out_inside_and_between_references(bet
         f"{ONE}\n\n{between}\n\n{TWO}\n\n{THREE}\n",
     ):
         pasted = read_list(text)
-        assert [list_words(reference.text or "") for reference in pasted.references] == [
-            list_words(one) for one in (ONE, TWO, THREE)
+        assert [join_letters(reference.text or "") for reference in pasted.references] == [
+            join_letters(one) for one in (ONE, TWO, THREE)
         ], text
         named = [term for warning in pasted.warnings for term in warning.terms]
         lines = [line.strip() for line in between.splitlines() if line.strip()]
@@ -214,7 +210,7 @@ def test_a_repeated_line_is_kept_if_its_distances_are_irregular(line: str, insid
         listed[n] = listed[n].replace("and\non", f"and\n{line}\non") if inside else f"{listed[n]}\n{line}"
     pasted = read_list("\n".join(listed))
 
-    assert "".join(rows("\n".join(listed))) == "".join(list_words(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
+    assert "".join(rows("\n".join(listed))) == "".join(join_letters(re.sub(r"^[0-9]+\. ", "", one)) for one in listed)
     assert pasted.warnings == []
 
 
@@ -237,7 +233,7 @@ def test_a_repeated_reference_is_kept(mark: str) -> None:
 def test_a_heading_on_each_page_does_not_begin_another_list() -> None:
     pages = (f"References\n{one}\n" for one in (ONE, TWO, THREE))
 
-    assert rows("A text that ends.\n" + "\f".join(pages)) == [list_words(one) for one in (ONE, TWO, THREE)]
+    assert rows("A text that ends.\n" + "\f".join(pages)) == [join_letters(one) for one in (ONE, TWO, THREE)]
 
 
 def test_a_form_feed_is_not_a_line() -> None:

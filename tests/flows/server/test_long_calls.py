@@ -7,6 +7,7 @@ from typing import Any
 import anyio
 import pytest
 from mcp_helpers import (
+    ProgressLog,
     ServicesFor,
     connect,
     read_structured,
@@ -47,18 +48,14 @@ async def make_history(client: Any) -> dict[str, Any]:
 
 @pytest.mark.long
 async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str) -> None:
-    seen: list[tuple[float, float | None]] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.append((progress, total))
-
+    progress = ProgressLog()
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), era=era) as client:
             arguments = {**await make_history(client), "reply_limit": 10_000_000}
-            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=record_progress)
+            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=progress.record)
 
     assert len(read_structured(result)["articles"]) == 1_000
-    assert seen == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
+    assert progress.steps == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
 
 
 @pytest.mark.long

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structured
+from mcp_helpers import ERAS, MODERN, Json, ProgressLog, ServicesFor, connect, read_structured
 
 from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.sandbox.server import Sandbox
@@ -51,11 +51,7 @@ EVERY_ERA = ("records of a result set", "full text")
 )
 async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, era: str) -> None:
     tool, arguments, expected = CALLS[kind]
-    seen: list[tuple[float, float | None]] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.append((progress, total))
-
+    progress = ProgressLog()
     with Sandbox(records=450, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
@@ -63,13 +59,13 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
                 found = read_structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
                 arguments["reply_limit"] = 10_000_000
-            result = await client.call_tool(tool, arguments, progress_callback=record_progress)
+            result = await client.call_tool(tool, arguments, progress_callback=progress.record)
 
     assert not result.is_error, result
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert seen, kind
-    total = expected or seen[-1][1]
-    assert seen[-1] == (total, total), seen
+    assert [done for done, _ in progress.steps] == sorted({done for done, _ in progress.steps})
+    assert progress.steps, kind
+    total = expected or progress.steps[-1][1]
+    assert progress.steps[-1] == (total, total), progress.steps
 
 
 def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:

@@ -313,8 +313,7 @@ def _open_to_others(path: Path, record: Path) -> None:
 
 
 def _link_record(path: Path, record: Path) -> None:
-    record.rename(record.with_name("elsewhere"))
-    record.symlink_to("elsewhere")
+    _replace_by_link(record)
 
 
 def _write_invalid_record(path: Path, record: Path) -> None:

@@ -2,7 +2,6 @@
 
 import codecs
 import functools
-import gzip
 import io
 import itertools
 import tracemalloc
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from used_recordings import read_recording
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
@@ -88,7 +88,7 @@ def test_both_ways_agree_on_every_recorded_document(real_data: Path, monkeypatch
     compared = 0
     for folder in ("efetch_pubmed", "baseline"):
         for path in sorted((real_data / folder).iterdir()):
-            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            content = read_recording(path)
             try:
                 quick = _read_all(iter_records(content))
             except UpstreamError:

@@ -1,12 +1,11 @@
 """Valid and invalid replies, decided by their bodies."""
 
-import gzip
 import json
 import time
 from pathlib import Path
 
 import pytest
-from used_recordings import require_recordings
+from used_recordings import read_recording, require_recordings
 
 from entrez_kit.base.errors import (
     EntityNotFound,
@@ -82,10 +81,6 @@ def _list_recordings(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_file())
 
 
-def _read_body(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-
-
 def _make_recorded_call(path: Path, body: bytes) -> Call:
     folder = path.parent.name
     if body.lstrip()[:1] == b"{":
@@ -105,7 +100,7 @@ def test_every_recorded_reply_is_accepted(real_data: Path) -> None:
     paths = [path for folder in folders for path in _list_recordings(real_data / folder)]
     wrong = []
     for path in paths:
-        body = _read_body(path)
+        body = read_recording(path)
         raised: Exception | None = None
         try:
             is_complete(_make_recorded_call(path, body), body)
