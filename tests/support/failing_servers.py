@@ -91,11 +91,6 @@ def read_head(connection: socket.socket) -> bytes:
     return head
 
 
-def find_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 @pytest.fixture(name="home")
 def home_fixture() -> Path:
     """Return the home folder of this test."""

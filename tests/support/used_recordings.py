@@ -26,6 +26,13 @@ def require_recordings(found: object) -> None:
     assert found, "the recordings lack the replies that this test needs"
 
 
+def list_recordings(folder: Path) -> list[Path]:
+    """Return the recorded replies of a folder, in the order of their names; there must be some."""
+    found = sorted(path for path in folder.iterdir() if path.is_file())
+    require_recordings(found)
+    return found
+
+
 def read_recording(path: Path) -> bytes:
     """Return the content of a recorded reply, which may be compressed."""
     content = path.read_bytes()

@@ -238,14 +238,19 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(cli: Cli, 
 @pytest.mark.long
 @pytest.mark.process
 @pytest.mark.skipif(not is_installed("cite"), reason="pandoc is not installed")
-@pytest.mark.parametrize("name", CALLS)
-def test_pages_are_converted_in_every_command_that_prints_pages(cli: Cli, name: str, tmp_path: Path) -> None:
-    for selected in list_formats(name):
-        if selected.name in CONVERTED:
-            target = tmp_path / f"out{selected.suffixes[0]}"
-            done = run_call(cli, name, CALLS[name], "-o", str(target))
-            assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
-            assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "selected"),
+    [(name, selected) for name in CALLS for selected in list_formats(name) if selected.name in CONVERTED],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_pages_are_converted_in_every_command_that_prints_pages(
+    cli: Cli, name: str, selected: Format, tmp_path: Path
+) -> None:
+    target = tmp_path / f"out{selected.suffixes[0]}"
+    done = run_call(cli, name, CALLS[name], "-o", str(target))
+
+    assert done.status == FINDINGS.get(name, 0), done.err
+    assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.long

@@ -17,7 +17,7 @@ from drifting_service import (
     send_page,
     send_status,
 )
-from failing_servers import find_free_port
+from loopback_transport import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings

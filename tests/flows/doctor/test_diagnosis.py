@@ -12,7 +12,6 @@ from failing_servers import (
     DATABASES,
     Handle,
     find_check,
-    find_free_port,
     list_statuses,
     make_reply,
     point_at,
@@ -22,6 +21,7 @@ from failing_servers import (
     serve_nothing,
     serve_reply,
 )
+from loopback_transport import find_free_port
 
 from entrez_kit.base.errors import NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.settings import Settings

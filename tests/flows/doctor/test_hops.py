@@ -14,7 +14,6 @@ from failing_servers import (
     Handle,
     fail_to_resolve,
     find_check,
-    find_free_port,
     list_statuses,
     make_reply,
     point_at,
@@ -22,6 +21,7 @@ from failing_servers import (
     serve_connections,
     serve_nothing,
 )
+from loopback_transport import find_free_port
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import Check, diagnose

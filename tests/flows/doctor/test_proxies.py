@@ -15,7 +15,6 @@ from failing_servers import (
     SHORT,
     fail_to_resolve,
     find_check,
-    find_free_port,
     list_statuses,
     point_at,
     read_head,
@@ -23,6 +22,7 @@ from failing_servers import (
     serve_connections,
     serve_nothing,
 )
+from loopback_transport import find_free_port
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import DoctorReport

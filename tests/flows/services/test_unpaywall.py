@@ -179,12 +179,15 @@ def test_every_line_of_a_recorded_snapshot_is_read(real_data: Path) -> None:
 
 
 def test_recorded_results_of_a_title_search_have_the_same_records(real_data: Path) -> None:
-    for file in sorted((real_data / "unpaywall").glob("*title_search*.json")):
-        for result in json.loads(file.read_bytes())["results"]:
-            found = read_open_access(json.dumps(result["response"]).encode())
-            assert found.doi == result["response"]["doi"]
-            urls = [(location.url_for_pdf, location.url) for location in found.locations]
-            assert len(set(urls)) == len(urls)
+    files = sorted((real_data / "unpaywall").glob("*title_search*.json"))
+    results = [result["response"] for file in files for result in json.loads(file.read_bytes())["results"]]
+    require_recordings(results)
+
+    for result in results:
+        found = read_open_access(json.dumps(result).encode())
+        assert found.doi == result["doi"]
+        urls = [(location.url_for_pdf, location.url) for location in found.locations]
+        assert len(set(urls)) == len(urls)
 
 
 def test_the_best_copy_is_first_and_there_are_no_duplicates() -> None:
