@@ -49,12 +49,12 @@ class Article:
 
     root: ElementTree.Element = field(repr=False)
 
-    def _all(self, path: str) -> list[str]:
+    def list_texts(self, path: str) -> list[str]:
         return ["".join(element.itertext()) for element in self.root.iterfind(path)]
 
     @cached_property
     def pmid(self) -> int:
-        return int(self._all("MedlineCitation/PMID")[0])
+        return int(self.list_texts("MedlineCitation/PMID")[0])
 
     @cached_property
     def texts(self) -> dict[str, list[str]]:
@@ -70,30 +70,30 @@ class Article:
                 for other in self.root.iterfind("MedlineCitation/OtherAbstract")
             ),
         ]
-        title = self._all(f"{article}/ArticleTitle")
-        keywords = self._all("MedlineCitation/KeywordList/Keyword")
+        title = self.list_texts(f"{article}/ArticleTitle")
+        keywords = self.list_texts("MedlineCitation/KeywordList/Keyword")
         mesh = [name for heading, marks in self.headings for name in (heading, *(mark for mark, _ in marks))]
         substances = [
-            *self._all(".//ChemicalList/Chemical/NameOfSubstance"),
-            *self._all(".//SupplMeshList/SupplMeshName"),
+            *self.list_texts(".//ChemicalList/Chemical/NameOfSubstance"),
+            *self.list_texts(".//SupplMeshList/SupplMeshName"),
         ]
-        notes = self._all("MedlineCitation/CommentsCorrectionsList/CommentsCorrections/Note")
-        groups = self._all(f"{article}/AuthorList/Author/CollectiveName")
-        ad = self._all(f"{article}/AuthorList/Author/AffiliationInfo/Affiliation")
-        ad += self._all("MedlineCitation/InvestigatorList/Investigator/AffiliationInfo/Affiliation")
+        notes = self.list_texts("MedlineCitation/CommentsCorrectionsList/CommentsCorrections/Note")
+        groups = self.list_texts(f"{article}/AuthorList/Author/CollectiveName")
+        ad = self.list_texts(f"{article}/AuthorList/Author/AffiliationInfo/Affiliation")
+        ad += self.list_texts("MedlineCitation/InvestigatorList/Investigator/AffiliationInfo/Affiliation")
         grants = [
-            part for path in ("GrantID", "Acronym", "Agency", "Country") for part in self._all(f".//Grant/{path}")
+            part for path in ("GrantID", "Acronym", "Agency", "Country") for part in self.list_texts(f".//Grant/{path}")
         ]
         accessions = [
             f"{bank.findtext('DataBankName')}/{number.text}"
             for bank in self.root.iterfind(".//DataBank")
             for number in bank.iterfind(".//AccessionNumber")
         ]
-        vernacular, types = self._all(f"{article}/VernacularTitle"), self.types
-        subjects = [name for person in self._people(".//PersonalNameSubject") for name in person]
+        vernacular, types = self.list_texts(f"{article}/VernacularTitle"), self.types
+        subjects = [name for person in self.list_people(".//PersonalNameSubject") for name in person]
         word = [*title, *abstract, *keywords, *mesh, *types, *substances, *subjects, *groups, *accessions, *notes]
-        journal = self._all(f"{article}/Journal/Title") + self._all(f"{article}/Journal/ISOAbbreviation")
-        journal += self._all("MedlineCitation/MedlineJournalInfo/MedlineTA")
+        journal = self.list_texts(f"{article}/Journal/Title") + self.list_texts(f"{article}/Journal/ISOAbbreviation")
+        journal += self.list_texts("MedlineCitation/MedlineJournalInfo/MedlineTA")
         people = [*self.authors, *self.investigators]
         everything = [
             *word,
@@ -105,11 +105,11 @@ class Article:
             *self.identifiers,
             str(self.pmid),
             *self.registry,
-            *(name for code in self._all(f"{article}/Language") for name in (code, _LANGUAGES.get(code, ""))),
-            *self._all(f"{article}/Journal/JournalIssue/Volume"),
-            *self._all(f"{article}/Journal/JournalIssue/Issue"),
+            *(name for code in self.list_texts(f"{article}/Language") for name in (code, _LANGUAGES.get(code, ""))),
+            *self.list_texts(f"{article}/Journal/JournalIssue/Volume"),
+            *self.list_texts(f"{article}/Journal/JournalIssue/Issue"),
             self.first_page,
-            *self._all("MedlineCitation/CoiStatement"),
+            *self.list_texts("MedlineCitation/CoiStatement"),
         ]
         return {
             "ti": title,
@@ -119,7 +119,7 @@ class Article:
             "tt": vernacular,
             "ad": ad,
             "gr": grants,
-            "cois": self._all("MedlineCitation/CoiStatement"),
+            "cois": self.list_texts("MedlineCitation/CoiStatement"),
             "all": everything,
         }
 
@@ -143,13 +143,13 @@ class Article:
 
     @cached_property
     def types(self) -> list[str]:
-        return self._all(".//PublicationTypeList/PublicationType")
+        return self.list_texts(".//PublicationTypeList/PublicationType")
 
     @cached_property
     def registry(self) -> list[str]:
-        return self._all(".//ChemicalList/Chemical/RegistryNumber")
+        return self.list_texts(".//ChemicalList/Chemical/RegistryNumber")
 
-    def _people(self, path: str) -> list[tuple[str, str]]:
+    def list_people(self, path: str) -> list[tuple[str, str]]:
         found = []
         for person in self.root.iterfind(path):
             if person.findtext("CollectiveName"):
@@ -168,14 +168,14 @@ class Article:
         path = "MedlineCitation/Article/AuthorList/Author"
         valid = [element for element in self.root.iterfind(path) if element.get("ValidYN") != "N"]
         return (
-            self._people(f"{path}[@ValidYN='Y']")
+            self.list_people(f"{path}[@ValidYN='Y']")
             if valid and len(valid) < len(self.root.findall(path))
-            else self._people(path)
+            else self.list_people(path)
         )
 
     @cached_property
     def investigators(self) -> list[tuple[str, str]]:
-        return self._people("MedlineCitation/InvestigatorList/Investigator")
+        return self.list_people("MedlineCitation/InvestigatorList/Investigator")
 
     @cached_property
     def identifiers(self) -> list[str]:
@@ -184,12 +184,12 @@ class Article:
             for element in self.root.iterfind("PubmedData/ArticleIdList/ArticleId")
             if element.get("IdType") != "pubmed"
         ]
-        return [*own, *self._all("MedlineCitation/Article/ELocationID")]
+        return [*own, *self.list_texts("MedlineCitation/Article/ELocationID")]
 
     @cached_property
     def first_page(self) -> str:
-        pages = self._all("MedlineCitation/Article/Pagination/MedlinePgn")
-        pages = pages or self._all("MedlineCitation/Article/Pagination/StartPage")
+        pages = self.list_texts("MedlineCitation/Article/Pagination/MedlinePgn")
+        pages = pages or self.list_texts("MedlineCitation/Article/Pagination/StartPage")
         return pages[0].split("-")[0] if pages else ""
 
     @cached_property
@@ -378,7 +378,7 @@ def has_full_name(text: str) -> Check:
 def has_subject(text: str) -> Check:
     """Match the short name of a person whom the article is about."""
     return lambda article: any(
-        squeeze_blanks(short) == squeeze_blanks(text) for short, _ in article._people(".//PersonalNameSubject")
+        squeeze_blanks(short) == squeeze_blanks(text) for short, _ in article.list_people(".//PersonalNameSubject")
     )
 
 

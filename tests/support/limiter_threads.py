@@ -1,14 +1,17 @@
 """Threads that must end, and the saved state of the rate limiter."""
 
 import json
+import os
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from filelock import lock_descriptor, unlock_descriptor
 
+from entrez_kit.base.private_files import open_private
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
 # Long enough for a busy machine, but finite.
@@ -39,11 +42,30 @@ def acquire_before(limiter: RateLimiter, deadline: float) -> None:
         limiter.acquire(deadline)
 
 
+@contextmanager
+def hold_state_file(path: Path) -> Iterator[None]:
+    """Hold the lock of a state file, like another process that does not release it."""
+    descriptor = open_private(path)
+    assert lock_descriptor(descriptor, blocking=False)
+    try:
+        yield
+    finally:
+        unlock_descriptor(descriptor)
+        os.close(descriptor)
+
+
 def read_saved_state(state_file: Path) -> dict[str, object]:
     """Return what the file holds."""
     record = json.loads(state_file.read_text(encoding="utf-8"))
     assert isinstance(record, dict)
     return record
+
+
+def list_sent(state_file: Path) -> list[object]:
+    """Return the saved times of the latest requests."""
+    sent = read_saved_state(state_file)["sent_ms"]
+    assert isinstance(sent, list)
+    return sent
 
 
 def check_whole_number(value: object) -> int:

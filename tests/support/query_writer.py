@@ -247,7 +247,7 @@ class QueryWriter:
 
     def write_subject(self) -> tuple[str, Check]:
         for article in self.pick.sample(self.articles, len(self.articles)):
-            for short, _ in article._people(".//PersonalNameSubject"):
+            for short, _ in article.list_people(".//PersonalNameSubject"):
                 return f'"{short}"[ps]', brute.has_subject(short)
         return "", match_nothing
 
@@ -261,21 +261,21 @@ class QueryWriter:
 
     def write_author_identifier(self) -> tuple[str, Check]:
         path = "MedlineCitation/Article/AuthorList/Author/Identifier"
-        known = self._article()._all(path)
+        known = self._article().list_texts(path)
         if not known:
             return "", match_nothing
         number = self.pick.choice(known).strip().rsplit("/", 1)[-1]
         text = self.pick.choice((number, f"orcid {number}", f"https://orcid.org/{number}"))
-        check = lambda article: any(one.strip().endswith(number) for one in article._all(path))  # noqa: E731
+        check = lambda article: any(one.strip().endswith(number) for one in article.list_texts(path))  # noqa: E731
         return f'"{text}"[auid]', check
 
     def write_location(self) -> tuple[str, Check]:
         path = "MedlineCitation/Article/ELocationID"
-        known = self._article()._all(path)
+        known = self._article().list_texts(path)
         if not known:
             return "", match_nothing
         one = self.pick.choice(known)
-        return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article._all(path))
+        return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article.list_texts(path))
 
     def write_action(self) -> tuple[str, Check]:
         if not self.actions:
@@ -333,7 +333,7 @@ class QueryWriter:
 
     def write_substance(self) -> tuple[str, Check]:
         path = ".//ChemicalList/Chemical/NameOfSubstance"
-        names = self._article()._all(path)
+        names = self._article().list_texts(path)
         if not names:
             return "", match_nothing
         name = self.pick.choice(names)

@@ -11,6 +11,7 @@ from fixture_types import KitFor
 from weaviate_helpers import get_passage_uuid
 
 from entrez_kit.corpus.store import store_of
+from entrez_kit.corpus.store.database import hold_lock
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
@@ -34,7 +35,7 @@ from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import _lock_delivery, deliver, drain, find_candidates, rebuild
+from entrez_kit.corpus.weaviate.delivery import deliver, drain, find_candidates, rebuild
 from entrez_kit.services import Services
 
 pytestmark = pytest.mark.long
@@ -367,7 +368,7 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
 
 
 def test_two_simultaneous_deliveries_are_refused(services: Services, double: WeaviateDouble) -> None:
-    with _lock_delivery(store_of(services).path):
+    with hold_lock(store_of(services).path, "weaviate", "is being delivered", "delivery_running", ""):
         _fails(lambda: drain(services), StoreError, "delivery_running")
     assert drain(services).waiting == 0
 

@@ -17,6 +17,7 @@ from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.relationships.fallback import read_page
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, to_full_name
+from entrez_kit.sandbox.demo import DemoPubMed
 from entrez_kit.sandbox.server import Sandbox
 
 CITED = "99000001"  # in PMC, cited by others, with references
@@ -155,10 +156,7 @@ def test_many_articles_are_summarized_in_batches(kit_for: KitFor) -> None:
 
 
 def test_a_pmid_that_does_not_exist_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
-    find_links = sandbox._state.databases["pubmed"].find_links
-    database = type(sandbox._state.databases["pubmed"])
-    monkeypatch.setattr(database, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
-    assert find_links("pubmed_pubmed", CITED)
+    monkeypatch.setattr(DemoPubMed, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
 
     for relation in ("similar", "citedin", "references"):
         with pytest.raises(EntityNotFound) as caught:
@@ -255,7 +253,7 @@ def test_an_article_without_links_has_the_reason(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any, relation: str, code: str, words: str
 ) -> None:
     serve_europepmc(sandbox)
-    monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "find_links", lambda self, link, uid: [])
+    monkeypatch.setattr(DemoPubMed, "find_links", lambda self, link, uid: [])
     result = fetch_related(kit_for(sandbox), ALONE, relation)
 
     assert (result.related_articles, result.total_found, list_warning_codes(result)) == ([], 0, [code])

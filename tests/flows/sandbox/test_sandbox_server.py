@@ -7,12 +7,13 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from limiter_threads import wait_until
 from sandbox_records import Client, serve, write_records
 
 from entrez_kit.base.errors import InvalidInput
@@ -362,12 +363,18 @@ def test_it_can_be_started_again(path: Path) -> None:
         _ = sandbox.url
 
 
+def is_listening(sandbox: Sandbox) -> bool:
+    """Return whether a sandbox has an address."""
+    with suppress(RuntimeError):
+        return bool(sandbox.url)
+    return False
+
+
 def test_serve_forever_ends_when_the_server_is_stopped(path: Path) -> None:
     sandbox = Sandbox(corpus=[path])
     thread = threading.Thread(target=sandbox.serve_forever)
     thread.start()
-    while sandbox._listener is None:
-        time.sleep(0.01)
+    wait_until(lambda: is_listening(sandbox))
     sandbox.stop()
     thread.join(5)
 

@@ -9,6 +9,7 @@ import pytest
 from mcp_helpers import (
     ProgressLog,
     ServicesFor,
+    collect_progress,
     connect,
     read_structured,
     read_tool_error,
@@ -73,18 +74,12 @@ async def test_no_progress_is_reported_to_a_caller_who_did_not_request_it(servic
     assert messages == []
 
 
-def test_progress_never_decreases() -> None:
-    from entrez_kit.server.workers import _Job
-
-    seen: list[tuple[int, int | None]] = []
-    job = _Job(Workers(), lambda done, total: seen.append((done, total)))
-
+async def test_progress_never_decreases() -> None:
     def work() -> None:
         for done in (0, 5, 5, 3, 8):
             report_progress(done, 8)
 
-    job.run(work)
-    assert seen == [(0, 8), (5, 8), (8, 8)]
+    assert await collect_progress(work) == [(0, 8), (5, 8), (8, 8)]
 
 
 # Cancellation

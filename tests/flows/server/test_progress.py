@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from mcp_helpers import ERAS, MODERN, Json, ProgressLog, ServicesFor, connect, read_structured
+from mcp_helpers import ERAS, MODERN, Json, ProgressLog, ServicesFor, collect_progress, connect, read_structured
 
 from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.toolsets import TOOLSETS
-from entrez_kit.server.workers import Workers, _Job
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
@@ -68,9 +67,7 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
     assert progress.steps[-1] == (total, total), progress.steps
 
 
-def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
-    seen: list[tuple[int, int | None]] = []
-
+async def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
     def work() -> None:
         report_progress(0, 2)
         report_progress(2, 2)
@@ -79,6 +76,4 @@ def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
         report_progress(1, 3)
         report_progress(3, 3)
 
-    _Job(Workers(), lambda done, total: seen.append((done, total))).run(work)
-
-    assert seen == [(0, 2), (2, 2), (3, 5), (5, 5)]
+    assert await collect_progress(work) == [(0, 2), (2, 2), (3, 5), (5, 5)]

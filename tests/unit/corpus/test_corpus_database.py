@@ -392,7 +392,6 @@ def test_a_full_disk_is_reported_and_committed_data_stay(store: Store) -> None:
     _fill_store(store)
     with store.writing() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    with store._lend(writable=True) as connection:
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
@@ -524,7 +523,8 @@ def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_opens_its_own_connection(store: Store) -> None:
     _fill_store(store)
-    inherited = store._idle[0]
+    with store.reading() as inherited:
+        pass
     context = multiprocessing.get_context("fork")
     found = context.SimpleQueue()
 

@@ -34,29 +34,24 @@ QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a corpus that has a graph; tests copy it."""
+    """Return the folder of a corpus without a graph; tests copy it."""
     folder = tmp_path_factory.mktemp("prepared")
     with pytest.MonkeyPatch.context() as patch:
         count_as_large(patch)
         store = Store(folder / "corpus.db")
         add(store, COUNT)
-        neighbours.keep_up(store, MODEL)
         store.close()
     return folder
 
 
 @pytest.fixture
 def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Return a corpus that counts as large."""
+    """Return a corpus that counts as large, with its graph."""
     count_as_large(monkeypatch)
     folder = tmp_path / "corpus"
     shutil.copytree(prepared, folder)
     store = Store(folder / "corpus.db")
-    (graph,) = files(store)
-    record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
-    neighbours._write_record(
-        record, neighbours._Record(neighbours._hash_file(graph), neighbours._identify(graph.stat()))
-    )
+    neighbours.keep_up(store, MODEL)
     assert graphs(store) == {MODEL: COUNT}
     assert graph_is_used(store)
     yield store
@@ -104,8 +99,9 @@ def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Cand
 
 
 def find_exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
-    with store.reading() as connection:
-        return vectors._find_nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
+    with pytest.MonkeyPatch.context() as patch, store.reading() as connection:
+        patch.setattr(reading, "MANY", COUNT * 100)  # a small corpus is searched without its graph
+        return vectors.find_nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
 def recall(store: Store, corpus: str | None = None) -> float:

@@ -62,7 +62,7 @@ class Bench:
     def actions(self) -> dict[str, list[str]]:
         """Invented pharmacological actions of headings and substances."""
         names = sorted(self.tree.places)[::7]
-        substances = sorted({name for article in self.articles for name in article._all(".//NameOfSubstance")})
+        substances = sorted({name for article in self.articles for name in article.list_texts(".//NameOfSubstance")})
         return {f"Invented action {place}": [*names[place::3], *substances[place::3]] for place in range(3)}
 
     def writer(self, seed: int) -> QueryWriter:

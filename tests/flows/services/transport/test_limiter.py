@@ -20,6 +20,7 @@ from limiter_threads import (
     STALLED_SECONDS,
     acquire_before,
     check_whole_number,
+    hold_state_file,
     read_saved_state,
     run_in_threads,
     wait_until,
@@ -106,7 +107,7 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.2)
-    with module._lock_file(state_file):
+    with hold_state_file(state_file):
         times = []
         for _ in range(3):
             limiter.acquire()
@@ -119,7 +120,7 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
 
 def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: Path) -> None:
     waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).find_problem)
-    with module._lock_file(state_file):
+    with hold_state_file(state_file):
         waiting.start()
         time.sleep(0.1)
         state_file.unlink()
