@@ -9,21 +9,27 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from weaviate_helpers import get_passage_uuid
-
-from entrez_kit.corpus.store import store_of
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
-from weaviate_helpers import FiveWords, fill_vectors, make_services, make_settings, make_six_words
+from weaviate_helpers import (
+    FiveWords,
+    fill_vectors,
+    get_passage_uuid,
+    make_services,
+    make_settings,
+    make_six_words,
+    open_client,
+)
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.progress import Watch, watch_calls
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import drain, find_candidates, rebuild
 from entrez_kit.services import Services
@@ -56,8 +62,8 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
             assert REAL_URL is not None
             given = make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
         yield given
-        with WeaviateIndex(given, make_six_words()) as used:
-            used._connection.collections.delete(used.name)
+        with open_client(given) as client:
+            client.collections.delete(WeaviateIndex(given).name)
 
 
 @pytest.fixture
@@ -90,8 +96,9 @@ def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> N
 
 def _read_index(services: Services) -> dict[str, str]:
     """Return the passages in the index, by uuid."""
-    with WeaviateIndex(services.settings, make_six_words()) as index:
-        held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
+    with open_client(services.settings) as client:
+        collection = client.collections.get(WeaviateIndex(services.settings).name)
+        held = collection.query.fetch_objects(limit=100, return_properties=["text"])
         return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
 
 
@@ -144,8 +151,8 @@ def test_an_index_without_embeddings_may_search_vectors_of_any_model_but_not_wri
 
 
 def test_a_collection_of_another_program_is_not_changed(settings: Settings) -> None:
-    with WeaviateIndex(settings, make_six_words()) as index:
-        index._connection.collections.create_from_dict(
+    with WeaviateIndex(settings, make_six_words()) as index, open_client(settings) as client:
+        client.collections.create_from_dict(
             {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
         )
         for use in (index.ensure_schema, index.check, index.drop):
@@ -156,11 +163,14 @@ def test_a_collection_of_another_program_is_not_changed(settings: Settings) -> N
 
 
 def test_a_collection_without_properties_is_refused_and_may_be_created_again(settings: Settings) -> None:
-    with WeaviateIndex(settings, make_six_words()) as index:
-        index._connection.collections.create_from_dict(
+    with WeaviateIndex(settings, make_six_words()) as index, open_client(settings) as client:
+        index.ensure_schema()
+        description = client.collections.get(index.name).config.get(simple=True).description
+        client.collections.delete(index.name)
+        client.collections.create_from_dict(
             {
                 "class": index.name,
-                "description": index._describe(),
+                "description": description,
                 "vectorConfig": VECTORS,
                 "properties": [{"name": "pmid", "dataType": ["int"]}, {"name": "text", "dataType": ["text"]}],
             }
@@ -272,10 +282,12 @@ def test_a_batch_that_is_refused_as_a_whole_is_reported_object_by_object(index: 
     assert all("invalid date property" in why for why in result.errors.values())
 
 
-def test_vectors_are_sent_with_length_1(index: WeaviateIndex) -> None:
+def test_vectors_are_sent_with_length_1(index: WeaviateIndex, settings: Settings) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH) | {"vector": [3.0, 4.0, 0, 0, 0, 0]}])
 
-    (stored,) = index._collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
+    with open_client(settings) as client:
+        collection = client.collections.get(index.name)
+        (stored,) = collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
     assert stored.vector["default"] == pytest.approx([0.6, 0.8, 0, 0, 0, 0])
 
 

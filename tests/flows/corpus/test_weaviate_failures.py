@@ -8,17 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fixture_types import KitFor
-from weaviate_helpers import get_passage_uuid
-
-from entrez_kit.corpus.store import store_of
-from entrez_kit.corpus.store.database import hold_lock
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
 from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
-from weaviate_helpers import fill_vectors, make_services, make_settings, make_six_words
+from weaviate_helpers import fill_vectors, get_passage_uuid, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import (
     EntrezKitError,
@@ -33,6 +29,8 @@ from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
+from entrez_kit.corpus.store import store_of
+from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import deliver, drain, find_candidates, rebuild
