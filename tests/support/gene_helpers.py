@@ -164,7 +164,7 @@ class Canned:
             self._tiers = {0: searches[:1], 1: [*searches[1:2], *searches[3:4]], 2: [*searches[2:3], *searches[4:5]]}
             self.bodies["esearch"] = searches[5:]
 
-    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+    def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
         if endpoint == "esearch":
             tags = re.match(r'\(?"[^"]*"\[(Preferred Symbol|Gene Name)\]', term)
             tier = ["Preferred Symbol", "Gene Name"].index(tags[1]) if tags else 2
@@ -179,7 +179,7 @@ class Canned:
     def __getattr__(self, endpoint: str) -> Callable[..., Reply]:
         def answer(*, read: Callable[[Any], Any] | None = None, **parameters: Any) -> Reply:
             self.asked.append((endpoint, parameters))
-            body = self._next(endpoint, str(parameters.get("term", "")))
+            body = self.get_next_body(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
             return prepare_reply(endpoint, body, read)

@@ -92,7 +92,7 @@ def test_deep_lists_every_comparison_and_a_difference_ends_with_status_4(
 def test_a_difference_from_the_known_shape_is_only_logged_during_normal_calls(
     main: Cli, monkeypatch: pytest.MonkeyPatch, no_waiting: None
 ) -> None:
-    monkeypatch.setattr(known_shapes, "_noticed", set())
+    monkeypatch.setattr(known_shapes, "_noticed", set())  # a difference is logged once a process
     monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
     with Sandbox(enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")

@@ -409,7 +409,7 @@ def test_no_question_reads_the_whole_mesh_of_a_copy(copy: EntrezKit, monkeypatch
     def fail(*_: object) -> Iterator[str]:
         raise AssertionError("all records of MeSH were read")
 
-    monkeypatch.setattr(copy_mesh._Uids, "__iter__", fail)
+    monkeypatch.setattr(copy_mesh._Uids, "__iter__", fail)  # a full iteration has no visible effect
 
     assert copy.lookup_mesh(query="neoplasms").results[0].ui == "D009369"
     assert copy.lookup_mesh(query="zzyzx neoplasms").total_found == 0

@@ -528,7 +528,7 @@ async def test_malformed_parameters_are_explained_in_the_protocol_error() -> Non
     from mcp_types import CallToolRequestParams
     from pydantic import ValidationError
 
-    from entrez_kit.server.app import _parameter_error
+    from entrez_kit.server.app import _parameter_error  # the SDK sends no such message
 
     with pytest.raises(ValidationError) as caught:
         CallToolRequestParams.model_validate({"name": 7, "arguments": ["secret"]})

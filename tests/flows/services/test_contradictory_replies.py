@@ -84,6 +84,7 @@ def request_json(services: Services) -> Any:
 
 
 def request_records(services: Services, *, medline: bool = False) -> list[str]:
+    # The public methods repeat the request for single records.
     return [item.input for item in Retrieval(services, medline=medline)._request_records(["1", "2"])]
 
 

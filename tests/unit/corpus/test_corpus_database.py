@@ -441,7 +441,7 @@ def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
         if part != store.path:
             part.unlink()
 
-    connection = database._open_read_only(store.path)
+    connection = database._open_read_only(store.path)  # root may write every file
 
     assert connection.execute("SELECT count(*) FROM documents").fetchone()[0] == 3
     with pytest.raises(sqlite3.OperationalError, match="readonly"):

@@ -398,7 +398,7 @@ def test_a_rare_word_does_not_prevent_a_full_list(connection: sqlite3.Connection
 def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, sparse: int, written: bool
 ) -> None:
-    monkeypatch.setattr(relevance, "_SPARSE", sparse)
+    monkeypatch.setattr(relevance, "_SPARSE", sparse)  # so that a small corpus takes both ways
     monkeypatch.setattr(relevance, "COSTLY", 60)
     monkeypatch.setattr(lexical, "AT_ONCE", 90)
     rows = made_up(300, 5)

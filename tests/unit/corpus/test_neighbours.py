@@ -386,7 +386,7 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
     def kill(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    before, real = files(store), neighbours._hash_file
+    before, real = files(store), neighbours._hash_file  # the step between file and record
 
     def hash_new_file(path: Path) -> str:
         if path not in before:

@@ -59,6 +59,7 @@ def _read_all(records: Iterator[Record]) -> list[tuple[Any, ...]]:
 
 def _read_slowly(monkeypatch: pytest.MonkeyPatch, content: bytes) -> list[tuple[Any, ...]]:
     with monkeypatch.context() as patch:
+        # No record counts as one of the usual form.
         patch.setattr(record_stream, "_match_plain_head", lambda head: None)
         return _read_all(iter_records(content))
 

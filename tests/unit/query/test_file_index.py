@@ -125,11 +125,11 @@ def test_the_best_records_are_the_same_if_few_scores_are_computed(
     for _ in range(40):
         asked = chance.choices(words, k=chance.randint(1, 5))
         among = records if chance.random() < 0.5 else BitMap(chance.sample(list(records), 60))
-        relevance._kept.clear()
+        relevance._kept.clear()  # the scores of the last search
         expected = index.rank_by_relevance(asked, among, 5)
         with monkeypatch.context() as patch:
             patch.setattr(relevance, "COSTLY", 2)
-            patch.setattr(relevance, "_SPARSE", 1)
+            patch.setattr(relevance, "_SPARSE", 1)  # so that a small collection takes both ways
             relevance._kept.clear()
             assert index.rank_by_relevance(asked, among, 5) == expected
             assert index.rank_by_relevance(asked, among, 5) == expected, "the words are used again"
@@ -177,7 +177,7 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
     for removed in (BitMap(), GONE, BitMap(range(0, 150, 2))):
         whole = merge_segments(segments, tmp_path / "whole.seg", removed).path.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(merge, "_CHUNK_BYTES", 60)
+            patch.setattr(merge, "_CHUNK_BYTES", 60)  # so that a small merge has many chunks
             patch.setattr(merge, "_CHUNK_TERMS", 40)
             assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
 

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.services.elink_reply import parse_linksets
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
-from entrez_kit.services.europe_pmc import _read_page
+from entrez_kit.services.europe_pmc import _read_page  # its callers send the request
 
 
 def test_no_recorded_summary_is_empty_or_of_another_record(real_data: Path) -> None:

@@ -428,10 +428,10 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     gate = threading.Barrier(3, timeout=30)
 
     class GatedServices(Canned):
-        def _next(self, endpoint: str, term: str) -> bytes | Exception:
+        def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
             if endpoint == "esearch":
                 gate.wait()
-            return super()._next(endpoint, term)
+            return super().get_next_body(endpoint, term)
 
     services = GatedServices(
         esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
@@ -450,12 +450,12 @@ class RoundServices(Canned):
         self._rounds = [barrier for barrier in barriers for _ in range(barrier.parties)]
         self._lock = threading.Lock()
 
-    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+    def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
         with self._lock:
             barrier = self._rounds.pop(0)
         barrier.wait()
         with self._lock:
-            return super()._next(endpoint, term)
+            return super().get_next_body(endpoint, term)
 
 
 def test_searches_with_wrong_exclusions_are_repeated_together() -> None:

@@ -324,7 +324,7 @@ def test_callers_that_wake_late_never_exceed_the_limit(state_file: Path, latest_
     """Simulate 16 processes with separate clocks, each woken late at random."""
     chance = random.Random(latest_ms)
     limiter = RateLimiter(state_file, per_second=10)
-    state = module._State()
+    state = module._State()  # a simulation without any waiting
     leaving: list[int] = []
     waits: list[int] = []
     # (time, tie-break, when it began to wait, whether it has a slot)

@@ -144,7 +144,7 @@ def test_a_long_queue_of_many_processes_is_respected(state_file: Path) -> None:
 def _write_state(state_file: Path, *, saved_in_ms: int, free_in_ms: int) -> None:
     state_file.parent.mkdir(mode=0o700)
     now_ms = time.monotonic_ns() // 1_000_000
-    state = module._State((now_ms + free_in_ms) * 1000)
+    state = module._State((now_ms + free_in_ms) * 1000)  # a state that only a moved clock writes
     state_file.write_bytes(state.to_line(now_ms + saved_in_ms))
 
 
