@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
-from program_streams import on_terminal
+from program_streams import run_on_terminal
 from project_paths import ROOT
 from word_documents import write_heading, write_paragraph, write_word
 
@@ -29,7 +29,7 @@ def test_the_picture_in_the_readme_shows_the_screen_of_a_terminal() -> None:
     block = re.search(r"```console\n\$ (.*?)\n(.*?)```", README, re.DOTALL)
     assert block is not None
 
-    shown = on_terminal(*shlex.split(block[1])[1:], columns=80)
+    shown = run_on_terminal(*shlex.split(block[1])[1:], columns=80)
 
     assert [line.rstrip() for line in shown.out.splitlines()] == block[2].splitlines()
 

@@ -197,12 +197,12 @@ class Article:
         """The dates of each date field as yyyymmdd."""
         events: dict[str, int] = {}
         for event in self.root.iterfind("PubmedData/History/PubMedPubDate"):
-            events.setdefault(event.get("PubStatus") or "", _day(event))
-        printed = _day(self.root.find("MedlineCitation/Article/Journal/JournalIssue/PubDate"))
-        online = _day(self.root.find("MedlineCitation/Article/ArticleDate[@DateType='Electronic']"))
+            events.setdefault(event.get("PubStatus") or "", _read_day(event))
+        printed = _read_day(self.root.find("MedlineCitation/Article/Journal/JournalIssue/PubDate"))
+        online = _read_day(self.root.find("MedlineCitation/Article/ArticleDate[@DateType='Electronic']"))
         entry = events.get("pubmed") or events.get("entrez") or printed
-        completed = _day(self.root.find("MedlineCitation/DateCompleted"))
-        revised = _day(self.root.find("MedlineCitation/DateRevised"))
+        completed = _read_day(self.root.find("MedlineCitation/DateCompleted"))
+        revised = _read_day(self.root.find("MedlineCitation/DateRevised"))
         found = {
             "dp": [printed, online],
             "single": [printed, online if not printed or online <= printed else 0],
@@ -239,7 +239,7 @@ class Article:
 _LANGUAGES = {"eng": "english", "fre": "french", "ger": "german", "spa": "spanish", "jpn": "japanese", "rus": "russian"}
 
 
-def _day(element: ElementTree.Element | None) -> int:
+def _read_day(element: ElementTree.Element | None) -> int:
     if element is None:
         return 0
     text = element.findtext("MedlineDate")
@@ -248,17 +248,17 @@ def _day(element: ElementTree.Element | None) -> int:
         if year is None:
             return 0
         after = re.match(r"\W*([A-Za-z]+)(?:\s+([0-9]{1,2})(?![0-9]))?", text[year.end() :])
-        month, day = (_month(after[1]), int(after[2] or 1)) if after else (1, 1)
+        month, day = (_read_month(after[1]), int(after[2] or 1)) if after else (1, 1)
         return int(year[0]) * 10000 + month * 100 + day
     year_text = element.findtext("Year") or ""
     if not year_text.isdigit():
         return 0
     season, month_text, day_text = (element.findtext(name) or "" for name in ("Season", "Month", "Day"))
-    month = _month(season or month_text)
+    month = _read_month(season or month_text)
     return int(year_text) * 10000 + month * 100 + (int(day_text) if month_text and day_text.isdigit() else 1)
 
 
-def _month(text: str) -> int:
+def _read_month(text: str) -> int:
     if text.isdigit():
         return int(text)
     word = text.lower()
@@ -409,7 +409,7 @@ def has_journal(text: str) -> Check:
     article_path, info = "MedlineCitation/Article/Journal", "MedlineCitation/MedlineJournalInfo"
     paths = [f"{article_path}/Title", f"{article_path}/ISOAbbreviation", f"{article_path}/ISSN"]
     paths += [f"{info}/MedlineTA", f"{info}/NlmUniqueID", f"{info}/ISSNLinking"]
-    return any_of([has_value(path, text) for path in paths])
+    return matches_some([has_value(path, text) for path in paths])
 
 
 def has_identifier(text: str) -> Check:
@@ -433,7 +433,7 @@ def matches_any(numbers: Iterable[int]) -> Check:
     return lambda article: article.pmid in wanted
 
 
-def any_of(checks: Sequence[Check]) -> Check:
+def matches_some(checks: Sequence[Check]) -> Check:
     """Match any of several conditions."""
     return lambda article: any(check(article) for check in checks)
 

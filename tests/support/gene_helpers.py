@@ -77,19 +77,19 @@ def write_entrezgene(
 ) -> str:
     """Return one ``Entrezgene`` element."""
 
-    def some(element: str, value: str) -> str:
+    def wrap(element: str, value: str) -> str:
         return f"<{element}>{escape(value)}</{element}>" if value else ""
 
-    def dbtag(db: str, value: str | int) -> str:
+    def write_dbtag(db: str, value: str | int) -> str:
         kind = "id" if isinstance(value, int) else "str"
         return (
             f"<Dbtag><Dbtag_db>{db}</Dbtag_db><Dbtag_tag><Object-id><Object-id_{kind}>{value}</Object-id_{kind}>"
             "</Object-id></Dbtag_tag></Dbtag>"
         )
 
-    merged = "".join(dbtag(db, value) for db, value in current)
+    merged = "".join(write_dbtag(db, value) for db, value in current)
     listed = "".join(f"<Gene-ref_syn_E>{escape(synonym)}</Gene-ref_syn_E>" for synonym in synonyms)
-    own = "".join(dbtag(db, value) for db, value in tags)
+    own = "".join(write_dbtag(db, value) for db, value in tags)
     sources = "".join(
         f'<SubSource><SubSource_subtype value="{kind}"/><SubSource_name>{value}</SubSource_name></SubSource>'
         for kind, value in subtypes
@@ -99,12 +99,12 @@ def write_entrezgene(
         + (f"<Gene-track_current-id>{merged}</Gene-track_current-id>" if merged else "")
         + '</Gene-track></Entrezgene_track-info><Entrezgene_type value="protein-coding">6</Entrezgene_type>'
         f'<Entrezgene_source><BioSource><BioSource_genome value="{genome}"/><BioSource_org><Org-ref>'
-        f"<Org-ref_taxname>{organism}</Org-ref_taxname><Org-ref_db>{dbtag('taxon', taxid)}</Org-ref_db></Org-ref>"
+        f"<Org-ref_taxname>{organism}</Org-ref_taxname><Org-ref_db>{write_dbtag('taxon', taxid)}</Org-ref_db></Org-ref>"
         f"</BioSource_org>{f'<BioSource_subtype>{sources}</BioSource_subtype>' if sources else ''}</BioSource>"
-        f"</Entrezgene_source><Entrezgene_gene><Gene-ref>{some('Gene-ref_locus', symbol)}{some('Gene-ref_desc', name)}"
-        f"{some('Gene-ref_maploc', location)}{f'<Gene-ref_db>{own}</Gene-ref_db>' if own else ''}"
-        f"{f'<Gene-ref_syn>{listed}</Gene-ref_syn>' if listed else ''}{some('Gene-ref_locus-tag', tag)}"
-        f"</Gene-ref></Entrezgene_gene>{some('Entrezgene_summary', summary)}{more}</Entrezgene>"
+        f"</Entrezgene_source><Entrezgene_gene><Gene-ref>{wrap('Gene-ref_locus', symbol)}{wrap('Gene-ref_desc', name)}"
+        f"{wrap('Gene-ref_maploc', location)}{f'<Gene-ref_db>{own}</Gene-ref_db>' if own else ''}"
+        f"{f'<Gene-ref_syn>{listed}</Gene-ref_syn>' if listed else ''}{wrap('Gene-ref_locus-tag', tag)}"
+        f"</Gene-ref></Entrezgene_gene>{wrap('Entrezgene_summary', summary)}{more}</Entrezgene>"
     )
 
 

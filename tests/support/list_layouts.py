@@ -59,7 +59,7 @@ HEADS: dict[str, Callable[[int], str]] = {
 """Page headers with the number of the page."""
 
 
-def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
+def insert_pages(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
     """Return a text with page headers and footers, with empty lines around them. A page has ``size`` lines."""
     lines = text.splitlines()
     written: list[str] = []
@@ -71,7 +71,7 @@ def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -
     return "\n".join([*written, ""]).replace("\f\n", "\f")
 
 
-def line_numbered(text: str, step: int, *, first: int = 1) -> str:
+def number_lines(text: str, step: int, *, first: int = 1) -> str:
     """Return a text with line numbers."""
     numbered = enumerate(text.splitlines(), start=first)
     return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)

@@ -12,7 +12,9 @@ from command_line import RunResult
 needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
 
-def on_terminal(*arguments: str, typed: str = "", columns: int = 80, after: str = "", seconds: float = 60) -> RunResult:
+def run_on_terminal(
+    *arguments: str, typed: str = "", columns: int = 80, after: str = "", seconds: float = 60
+) -> RunResult:
     """Run the program on a pseudo-terminal and type once its output ends with ``after``.
 
     Stderr is shown there, too; the returned text has no colours.

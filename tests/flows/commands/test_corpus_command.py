@@ -12,7 +12,7 @@ import pytest
 import rispy
 from command_line import Cli, RunResult, read_lines, read_rows
 from invented_papers import Paper, write_file
-from program_streams import needs_terminal, on_terminal
+from program_streams import needs_terminal, run_on_terminal
 from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
@@ -534,8 +534,8 @@ def test_a_snippet_is_the_sentence_that_matches_the_query(passage: str, query: s
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_table_is_not_wider_than_the_terminal(columns: int) -> None:
-    on_terminal("--demo", "corpus", "list", columns=columns)
-    ended = on_terminal("--demo", "corpus", "search", "base", "editing", "-n", "3", columns=columns)
+    run_on_terminal("--demo", "corpus", "list", columns=columns)
+    ended = run_on_terminal("--demo", "corpus", "search", "base", "editing", "-n", "3", columns=columns)
 
     assert ended.status == 0
     assert "99000001" in ended.out

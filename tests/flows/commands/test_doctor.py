@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Cli, read_error
 from drifting_service import drift, replace_text
-from program_streams import needs_terminal, on_terminal
+from program_streams import needs_terminal, run_on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
@@ -183,7 +183,7 @@ def test_no_secret_is_printed(main: Cli, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.usefixtures("unreachable")
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_shows_a_table_with_advice(columns: int) -> None:
-    ended = on_terminal("doctor", columns=columns)
+    ended = run_on_terminal("doctor", columns=columns)
 
     assert ended.status == 5
     assert "Connection (TCP)" in ended.out
@@ -196,7 +196,7 @@ def test_a_terminal_shows_a_table_with_advice(columns: int) -> None:
 @pytest.mark.long
 @needs_terminal
 def test_a_terminal_reports_that_the_machine_is_healthy() -> None:
-    ended = on_terminal("doctor", "--demo")
+    ended = run_on_terminal("doctor", "--demo")
 
     assert ended.status == 0
     assert "No problems found." in ended.out

@@ -16,7 +16,7 @@ import pytest
 import yaml
 from command_line import Cli, RunResult, read_lines
 from project_paths import DATA
-from pubmed_files import record, write_set
+from pubmed_files import write_record, write_set
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
@@ -113,7 +113,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
     if "local list" in request.node.name:
-        import_files(load_settings(), "copy", [write_set(corpora, "one.xml", record(1))])
+        import_files(load_settings(), "copy", [write_set(corpora, "one.xml", write_record(1))])
     if "corpus" not in request.node.name:
         return
     file, saved = load_settings().data_dir / CORPUS_FILE, corpora / CORPUS_FILE

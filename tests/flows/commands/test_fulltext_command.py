@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli, read_error, read_lines, read_rows
-from program_streams import on_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.commands import _output, _state
 from entrez_kit.commands._formats import tables
@@ -165,7 +165,7 @@ def test_text_of_a_pdf_is_escaped_in_markdown() -> None:
 def test_a_terminal_shows_the_whole_text_without_cut_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAGER", "cat")
     columns = 60
-    ended = on_terminal("--demo", "fulltext", "PMC99000001", "99000008", columns=columns)
+    ended = run_on_terminal("--demo", "fulltext", "PMC99000001", "99000008", columns=columns)
     shown = re.sub(".\b", "", ended.out)
 
     assert ended.status == 4

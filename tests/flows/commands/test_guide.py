@@ -11,7 +11,7 @@ from typing import get_args
 
 import pytest
 from command_line import Cli, read_error
-from program_streams import needs_terminal, on_terminal
+from program_streams import needs_terminal, run_on_terminal
 from project_paths import ROOT
 from syntax_trees import read_nodes
 
@@ -189,7 +189,7 @@ def test_guides_can_be_read_with_invalid_settings(main: Cli, monkeypatch: pytest
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_shows_rendered_text_with_a_maximum_width(columns: int) -> None:
-    ended = on_terminal("guide", "exit-codes", columns=columns)
+    ended = run_on_terminal("guide", "exit-codes", columns=columns)
 
     assert ended.status == 0
     assert "|---|" not in ended.out

@@ -75,13 +75,13 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _model_of)
-    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _read_model)
+    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _read_model)
     with make_services(settings) as opened:
         yield opened
 
 
-def _model_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
+def _read_model(settings: Settings, *, queries: bool = False) -> Embedder | None:
     return None if settings.embeddings == "none" else make_six_words()
 
 
@@ -107,7 +107,7 @@ def _read_corpus(services: Services) -> dict[str, str]:
     return dict(list_rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
 
-def _waiting(services: Services) -> int:
+def _count_waiting(services: Services) -> int:
     return int(list_rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
 
 
@@ -504,7 +504,7 @@ def test_only_records_of_the_requested_corpus_are_found(
 
     # Another query finds a record that is here already; the index need not be told.
     store_of(services).upsert_pubmed_docs([PAPERS[0].article()], "b")
-    assert _waiting(services) == 0
+    assert _count_waiting(services) == 0
     assert {item.pmid for item in find_candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
 
 

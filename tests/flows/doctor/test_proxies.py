@@ -183,11 +183,11 @@ def test_the_route_is_the_one_that_requests_uses(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_route_that_cannot_be_determined_does_not_end_the_report(settings: Settings) -> None:
-    def broken(url: str) -> Route:
+    def raise_error(url: str) -> Route:
         raise ValueError(PASSWORD)
 
     with serve_connections(serve_nothing) as port:
-        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=broken)
+        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=raise_error)
 
     assert find_check(report, "proxy").status == "skipped"
     assert find_check(report, "ncbi").status == "ok"

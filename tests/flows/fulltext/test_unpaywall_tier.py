@@ -297,13 +297,13 @@ def test_copies_at_private_addresses_are_not_requested(sandbox: Sandbox, kit_for
 def test_all_copies_together_have_one_time_limit(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(request: LocalRequest, state: LocalState) -> LocalReply:
+    def answer_slowly(request: LocalRequest, state: LocalState) -> LocalReply:
         time.sleep(0.4)
         return LocalReply(b"no", HTML, 404)
 
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url": name} for name in "abcd"))
-    sandbox.route("/publisher", "publisher", slow)
+    sandbox.route("/publisher", "publisher", answer_slowly)
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_timeout_ms", 100)
     started = time.monotonic()

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pubmed_files import settings_at, write_set
+from pubmed_files import make_home_settings, write_set
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound
@@ -19,7 +19,7 @@ from entrez_kit.local.open_local import open_local
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Return settings with a corpus of demo articles."""
-    with EntrezKit(settings=replace(settings_at(tmp_path), demo=True)) as kit:
+    with EntrezKit(settings=replace(make_home_settings(tmp_path), demo=True)) as kit:
         demo.fill(kit.services)
         return kit.services.settings
 
@@ -40,7 +40,7 @@ def test_a_corpus_is_a_copy_with_the_same_records(settings: Settings) -> None:
 def test_a_corpus_answers_a_search_by_its_key(settings: Settings, tmp_path: Path) -> None:
     pmids = {article.pmid for article in Store.of(settings).read_articles(demo.KEY)}
 
-    with EntrezKit(replace(settings_at(tmp_path), data_dir=settings.data_dir, local=demo.KEY)) as local:
+    with EntrezKit(replace(make_home_settings(tmp_path), data_dir=settings.data_dir, local=demo.KEY)) as local:
         found = local.search_articles(query_term="all[sb]", max_results=100)
 
     assert set(found.pmids) == pmids

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pubmed_files import record, settings_at, titles, write_set
+from pubmed_files import make_home_settings, read_titles, write_record, write_set
 
 from entrez_kit.base.errors import EntityNotFound, StoreError
 from entrez_kit.base.settings import Settings
@@ -17,9 +17,9 @@ from entrez_kit.local.verifying import verify_copy
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    settings = settings_at(tmp_path)
+    settings = make_home_settings(tmp_path)
     import_files(
-        settings, "c", [write_set(tmp_path, "a.xml", *(record(pmid, f"Title {pmid}") for pmid in range(1, 30)))]
+        settings, "c", [write_set(tmp_path, "a.xml", *(write_record(pmid, f"Title {pmid}") for pmid in range(1, 30)))]
     )
     return settings
 
@@ -110,7 +110,7 @@ def test_verify_finds_what_differs(settings: Settings, statement: str, code: str
 
 
 def test_verify_finds_an_index_of_other_records(settings: Settings, tmp_path: Path) -> None:
-    other = [record(pmid, f"Heading {pmid}") for pmid in range(1, 30)]
+    other = [write_record(pmid, f"Heading {pmid}") for pmid in range(1, 30)]
     import_files(settings, "d", [write_set(tmp_path, "b.xml", *other)])
     (foreign,) = (copy_folder(settings, "d") / "index").iterdir()
     _index_file(settings).write_bytes(foreign.read_bytes())
@@ -139,10 +139,10 @@ def test_an_import_repairs_nothing_silently_but_deletes_files_that_are_not_liste
     stray = copy_folder(settings, "c") / "index" / "0000000099-0000000199.seg"
     stray.write_bytes(b"of a killed import")
 
-    import_files(settings, "c", [write_set(tmp_path, "b.xml", record(99))])
+    import_files(settings, "c", [write_set(tmp_path, "b.xml", write_record(99))])
 
     assert not stray.exists()
-    assert len(titles(settings, "c")) == 30
+    assert len(read_titles(settings, "c")) == 30
 
 
 def test_a_name_cannot_leave_the_folder(settings: Settings) -> None:

@@ -158,7 +158,7 @@ def test_pmc_of_many_generated_records_answers_quickly() -> None:
 # Nucleotide
 
 
-def sequences(text: str, form: str) -> list[tuple[str, str]]:
+def list_sequences(text: str, form: str) -> list[tuple[str, str]]:
     """Return what Bio.SeqIO reads: ids and sequences."""
     parse: Any = SeqIO.parse
     return [(record.id, str(record.seq)) for record in parse(StringIO(text), form)]
@@ -170,8 +170,8 @@ def test_sequences_are_fasta_and_genbank_that_biopython_reads(demo: Client) -> N
     fasta = demo.post("efetch", db="nuccore", id=ids, rettype="fasta").text
     genbank = demo.post("efetch", db="nuccore", id=ids, rettype="gb", retmode="text").text
 
-    read = sequences(fasta, "fasta")
-    assert read == sequences(genbank, "genbank")
+    read = list_sequences(fasta, "fasta")
+    assert read == list_sequences(genbank, "genbank")
     expected = [(record["names"][0], record["summary"]["Slen"]) for record in records]
     assert [(accession, len(sequence)) for accession, sequence in read] == expected
 

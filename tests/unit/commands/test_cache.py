@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
-from program_streams import needs_terminal, on_terminal
+from program_streams import needs_terminal, run_on_terminal
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.services.transport.cache import cache_file, open_file
@@ -146,11 +146,11 @@ def test_the_demo_has_its_own_cache(main: Cli, path: Path) -> None:
 @needs_terminal
 def test_on_a_terminal_clear_asks_first(path: Path) -> None:
     fill(path, fresh=3)
-    ended = on_terminal("cache", "clear", typed="n\n", after="[y/N]: ")
+    ended = run_on_terminal("cache", "clear", typed="n\n", after="[y/N]: ")
     assert ended.status == 130
     assert "Nothing was removed" in ended.out
 
-    ended = on_terminal("cache", "clear", typed="y\n", after="[y/N]: ")
+    ended = run_on_terminal("cache", "clear", typed="y\n", after="[y/N]: ")
     assert ended.status == 0
     assert "Removed 3 cached replies" in ended.out
 
@@ -158,9 +158,9 @@ def test_on_a_terminal_clear_asks_first(path: Path) -> None:
 @pytest.mark.long
 @needs_terminal
 def test_on_a_terminal_clear_does_not_ask_with_yes_or_for_an_empty_cache(path: Path) -> None:
-    assert "[y/N]" not in on_terminal("cache", "clear").out
+    assert "[y/N]" not in run_on_terminal("cache", "clear").out
     fill(path, fresh=1)
-    ended = on_terminal("cache", "clear", "--yes")
+    ended = run_on_terminal("cache", "clear", "--yes")
 
     assert "[y/N]" not in ended.out
     assert "Removed 1 cached reply and freed" in ended.out
@@ -169,7 +169,7 @@ def test_on_a_terminal_clear_does_not_ask_with_yes_or_for_an_empty_cache(path: P
 @needs_terminal
 def test_on_a_terminal_info_is_a_short_list(path: Path) -> None:
     fill(path, fresh=3, expired=1)
-    ended = on_terminal("cache", "info", columns=200)
+    ended = run_on_terminal("cache", "info", columns=200)
 
     assert "4 (1 expired)" in ended.out
     assert str(path) in ended.out

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli, RunResult, read_error
-from program_streams import needs_terminal, on_terminal
+from program_streams import needs_terminal, run_on_terminal
 
 from entrez_kit.base.settings import SETTINGS, load_settings
 
@@ -109,7 +109,7 @@ def test_show_names_an_invalid_setting(main: Cli, monkeypatch: pytest.MonkeyPatc
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_show_fits_the_terminal(columns: int) -> None:
-    ended = on_terminal("config", "show", columns=columns)
+    ended = run_on_terminal("config", "show", columns=columns)
 
     assert ended.status == 0
     assert "ncbi_request_delay_ms" in ended.out
@@ -291,7 +291,7 @@ def test_any_value_may_be_read_from_stdin(main: Cli, config: Path) -> None:
 
 @needs_terminal
 def test_on_a_terminal_the_input_of_a_secret_is_not_shown(config: Path) -> None:
-    ended = on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
+    ended = run_on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
 
     assert ended.status == 0
     assert read_config(config) == {"ncbi_api_key": CANARY}
@@ -301,7 +301,7 @@ def test_on_a_terminal_the_input_of_a_secret_is_not_shown(config: Path) -> None:
 
 @needs_terminal
 def test_an_interrupt_at_the_question_changes_nothing(config: Path) -> None:
-    ended = on_terminal("config", "set", "ncbi_api_key", typed="\x03", after="ncbi_api_key: ")
+    ended = run_on_terminal("config", "set", "ncbi_api_key", typed="\x03", after="ncbi_api_key: ")
 
     assert ended.status == 130
     assert not config.exists()

@@ -38,7 +38,7 @@ def _fill_store(store: Store, number: int = 3) -> Store:
     return store
 
 
-def _reason(error: StoreError) -> str | None:
+def _get_reason(error: StoreError) -> str | None:
     assert error.exit_code is Exit.LOCAL_STORE
     assert error.recovery_hint
     return error.reason
@@ -123,7 +123,7 @@ def test_a_blocked_writer_names_the_other_writer(store: Store, monkeypatch: pyte
     with Store(store.path).writing(), pytest.raises(StoreError, match="locked by another program") as caught:
         store.upsert_pubmed_docs([Paper(5).article()])
 
-    assert _reason(caught.value) == "locked"
+    assert _get_reason(caught.value) == "locked"
 
 
 def test_writers_in_many_threads_take_turns(store: Store) -> None:
@@ -157,7 +157,7 @@ def test_a_file_of_a_newer_version_is_refused_and_not_changed(store: Store) -> N
     for use in (store.stats, lambda: store.upsert_pubmed_docs([Paper(5).article()])):
         with pytest.raises(StoreError, match="newer version") as caught:
             use()
-        assert _reason(caught.value) == "newer_store"
+        assert _get_reason(caught.value) == "newer_store"
     assert store.path.read_bytes() == before
 
 
@@ -170,7 +170,7 @@ def test_a_foreign_sqlite_file_is_refused_and_not_changed(store: Store) -> None:
     with pytest.raises(StoreError, match="not a corpus of entrez-kit") as caught:
         _fill_store(store)
 
-    assert _reason(caught.value) == "not_a_corpus"
+    assert _get_reason(caught.value) == "not_a_corpus"
     raw = sqlite3.connect(store.path)
     assert raw.execute("SELECT name FROM sqlite_schema").fetchall() == [("recipes",)]
     raw.close()
@@ -382,7 +382,7 @@ def test_a_damaged_file_is_reported_and_not_changed(store: Store, damage: bytes 
 
     with pytest.raises(StoreError, match=r"is damaged|not an SQLite file") as caught:
         store.stats()
-    assert _reason(caught.value) == "corrupt"
+    assert _get_reason(caught.value) == "corrupt"
     with pytest.raises(StoreError):
         store.upsert_pubmed_docs([Paper(5).article()])
     assert store.path.read_bytes() == broken
@@ -397,7 +397,7 @@ def test_a_full_disk_is_reported_and_committed_data_stay(store: Store) -> None:
     with pytest.raises(StoreError, match="disk is full") as caught:
         store.upsert_pubmed_docs([paper.article() for paper in make_series(500, pmid=5000)])
 
-    assert _reason(caught.value) == "disk_full"
+    assert _get_reason(caught.value) == "disk_full"
     assert Store(store.path).stats().documents == 3
 
 
@@ -408,7 +408,7 @@ def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be opened") as caught:
         _fill_store(store)
 
-    assert _reason(caught.value) == "cannot_open"
+    assert _get_reason(caught.value) == "cannot_open"
     assert "ENTREZ_KIT_DATA_DIR" in caught.value.recovery_hint
 
 
@@ -432,7 +432,7 @@ def test_a_read_only_corpus_can_be_read_and_reports_why_it_cannot_be_written(
     assert other.stats().documents == 3
     with pytest.raises(StoreError) as caught:
         _fill_store(other)
-    assert _reason(caught.value) == "read_only"
+    assert _get_reason(caught.value) == "read_only"
 
 
 def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
@@ -477,7 +477,7 @@ def test_a_file_without_a_table_is_reported(store: Store) -> None:
     with pytest.raises(StoreError, match="is incomplete") as caught:
         store.upsert_pubmed_docs([Paper(5).article()], "k")
 
-    assert _reason(caught.value) == "corrupt"
+    assert _get_reason(caught.value) == "corrupt"
 
 
 @pytest.mark.process
@@ -568,5 +568,5 @@ def test_flipped_bytes_inside_a_record_are_reported_as_damage_with_advice(
     with pytest.raises(StoreError) as caught, store.writing() as connection:
         read(connection)
 
-    assert (_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
+    assert (_get_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
     assert "sync again" in (caught.value.recovery_hint or "")

@@ -51,7 +51,7 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @cache
-def specified(removed: bool) -> TermsIndex:
+def build_specification(removed: bool) -> TermsIndex:
     """Return the specification of the index; a removed record has no terms."""
     records = [
         (RecordTerms(), keys) if removed and number in GONE else (terms, keys)
@@ -110,7 +110,7 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
 
 @pytest.mark.long
 def test_segments_give_the_results_of_the_specification(segments: list[Path]) -> None:
-    compare(read_records(), specified(False), SearchIndex(segments), BitMap())
+    compare(read_records(), build_specification(False), SearchIndex(segments), BitMap())
 
 
 @pytest.mark.parametrize("removed", [BitMap(), GONE], ids=["all", "without removed ones"])
@@ -138,14 +138,14 @@ def test_the_best_records_are_the_same_if_few_scores_are_computed(
 
 @pytest.mark.long
 def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
-    compare(read_records(), specified(True), SearchIndex(segments, GONE), GONE)
+    compare(read_records(), build_specification(True), SearchIndex(segments, GONE), GONE)
 
 
 @pytest.mark.long
 def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
     merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
 
-    compare(read_records(), specified(True), SearchIndex([merged], GONE), GONE)
+    compare(read_records(), build_specification(True), SearchIndex([merged], GONE), GONE)
     assert merged.stat().st_size < sum(path.stat().st_size for path in segments)
 
 

@@ -30,7 +30,7 @@ GenesOf = Callable[[Iterable[Record]], Genes]
 NOTHING = write_esearch_xml(0)
 
 
-def _many_genes() -> list[Record]:
+def _write_genes() -> list[Record]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
     records = [write_record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
     records += [write_record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
@@ -99,7 +99,7 @@ def test_all_organisms_unless_one_is_named(genes: Genes) -> None:
 
 
 def test_pages_have_50_genes_by_default(genes_of: GenesOf) -> None:
-    genes = genes_of(_many_genes())
+    genes = genes_of(_write_genes())
     page = genes.search("ABC1")
 
     assert page.pagination.page_size == 50
@@ -111,7 +111,7 @@ def test_pages_have_50_genes_by_default(genes_of: GenesOf) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("page_size", [1, 7, 30, 55, 100])
 def test_pages_of_any_size_join_into_the_same_list(genes_of: GenesOf, page_size: int) -> None:
-    pages = _read_all_pages(genes_of(_many_genes()), "ABC1", page_size)
+    pages = _read_all_pages(genes_of(_write_genes()), "ABC1", page_size)
     items = [item for page in pages for item in page.items]
 
     assert len(items) == 75

@@ -281,10 +281,10 @@ def test_on_a_full_disk_the_process_is_limited_and_the_file_is_tried_again(
     limiter.acquire()
     with monkeypatch.context() as patch:
 
-        def full(descriptor: int, line: bytes) -> int:
+        def raise_full_disk(descriptor: int, line: bytes) -> int:
             raise OSError(28, "No space left on device")
 
-        patch.setattr(os, "write", full)
+        patch.setattr(os, "write", raise_full_disk)
         limiter.acquire()
         limiter.acquire()
         assert len(list_sent(state_file)) == 1

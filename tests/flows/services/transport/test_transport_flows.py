@@ -282,10 +282,10 @@ def test_a_closed_port_is_tried_few_times(tmp_path: Path) -> None:
 
 
 def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_such_name(*_: object, **__: object) -> None:
+    def raise_unknown_name(*_: object, **__: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr("socket.getaddrinfo", no_such_name)
+    monkeypatch.setattr("socket.getaddrinfo", raise_unknown_name)
     with (
         open_workbench(tmp_path) as bench,
         bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,

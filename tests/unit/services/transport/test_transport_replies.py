@@ -689,11 +689,11 @@ def test_a_reply_without_a_requested_record_is_incomplete() -> None:
 
 
 def test_many_concatenated_documents_take_linear_time() -> None:
-    def seconds(number: int) -> float:
+    def measure_seconds(number: int) -> float:
         body = b"".join(b"<Set><Id>%d</Id></Set>\n" % count for count in range(number))
         start = time.thread_time()
         assert is_complete(make_call("efetch", Expect("xml")), body)
         return time.thread_time() - start
 
-    few = min(seconds(2_000) for _ in range(3))
-    assert seconds(20_000) < 30 * few
+    few = min(measure_seconds(2_000) for _ in range(3))
+    assert measure_seconds(20_000) < 30 * few
