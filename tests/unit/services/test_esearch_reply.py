@@ -200,7 +200,7 @@ def test_many_warnings_of_one_kind_are_one_remark_that_names_the_first_few() -> 
     assert many.message.endswith("zz0, zz1, zz2, zz3, zz4 ...")
     assert many.terms[:2] == ("zz0", "zz1")
     assert len(many.terms) == 200
-    assert one.message == "The search field 'foo' does not exist; NCBI searched without it."
+    assert one.message.count("'foo'") == 1
     assert one.terms == ()
 
 
