@@ -6,10 +6,7 @@ import select
 import sys
 import time
 
-import pytest
 from command_line import RunResult
-
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 
 
 def run_on_terminal(

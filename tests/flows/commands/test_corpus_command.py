@@ -12,7 +12,8 @@ import pytest
 import rispy
 from command_line import Cli, RunResult, read_lines, read_rows
 from invented_papers import Paper, write_file
-from program_streams import needs_terminal, run_on_terminal
+from platform_marks import needs_model2vec, needs_terminal
+from program_streams import run_on_terminal
 from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
@@ -21,7 +22,6 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="the package pyarrow is not installed")
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 FISH = Paper(
     1001,

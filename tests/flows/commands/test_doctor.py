@@ -1,13 +1,13 @@
 """`entrez-kit doctor`: the report in every format, and the exit status."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Cli, read_error
 from drifting_service import drift, replace_text
-from program_streams import needs_terminal, run_on_terminal
+from platform_marks import needs_home_variable, needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
@@ -155,7 +155,7 @@ def test_offline_tests_only_this_machine(main: Cli) -> None:
     assert {check["status"] for check in ended.document["checks"] if "service" in check} == {"skipped"}
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 def test_warnings_end_with_status_4_and_without_an_envelope(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
     ended = main("doctor", "--offline")

@@ -11,7 +11,8 @@ from typing import get_args
 
 import pytest
 from command_line import Cli, read_error
-from program_streams import needs_terminal, run_on_terminal
+from platform_marks import needs_terminal
+from program_streams import run_on_terminal
 from project_paths import ROOT
 from syntax_trees import read_nodes
 

@@ -29,7 +29,7 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_data_frame_has_a_row_for_each_record(kit: EntrezKit) -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
     frame = kit.fetch_contents(pmids=PMIDS).to_dataframe()
 
     assert isinstance(frame, pandas.DataFrame)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from platform_marks import needs_model2vec
 from tiny_model import build_tiny_model
 
 from entrez_kit import load_settings
@@ -32,7 +33,6 @@ from entrez_kit.local.eutils.listener import LoopbackServer
 KEY = "sk-canary-0123456789abcdef"
 
 needs_openai = pytest.mark.skipif(find_spec("openai") is None, reason="the package openai is not installed")
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 
 # What is accepted

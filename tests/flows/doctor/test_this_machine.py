@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from failing_servers import (
     find_check,
     run_doctor,
 )
+from platform_marks import needs_modes
 
 from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import DoctorReport, diagnose
@@ -115,7 +115,7 @@ def test_a_cache_folder_that_cannot_be_written_is_reported(settings: Settings, t
     assert report.exit_status == 9
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
+@needs_modes
 def test_a_cache_folder_that_others_can_write_to_is_a_warning(settings: Settings) -> None:
     settings.cache_dir.mkdir(parents=True)
     settings.cache_dir.chmod(0o777)

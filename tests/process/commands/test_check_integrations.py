@@ -51,7 +51,9 @@ def clean_environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program stands elsewhere")
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program is not installed in .venv"
+)
 @pytest.mark.parametrize(("content", "status"), [(GOOD, 0), (RETRACTED, 4)])
 def test_the_action_fails_on_the_chosen_findings_and_writes_a_summary(
     shell: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, content: str, status: int
@@ -76,7 +78,9 @@ def test_the_action_fails_on_the_chosen_findings_and_writes_a_summary(
     assert ("RETRACTED" in summary) == (status == 4)
 
 
-@pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program stands elsewhere")
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program is not installed in .venv"
+)
 def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
     shell: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
-from program_streams import needs_terminal, run_on_terminal
+from platform_marks import needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.services.transport.cache import cache_file, open_file

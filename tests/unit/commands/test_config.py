@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from command_line import Cli, RunResult, read_error
-from program_streams import needs_terminal, run_on_terminal
+from platform_marks import needs_home_variable, needs_modes, needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import SETTINGS, load_settings
 
@@ -166,7 +167,7 @@ def test_set_does_not_change_comments_order_and_other_settings(main: Cli, config
     }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
+@needs_modes
 def test_set_creates_a_file_and_a_folder_that_only_the_owner_can_read(main: Cli, config: Path) -> None:
     main("config", "set", "format", "json")
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
@@ -389,7 +390,7 @@ def test_on_a_full_disk_the_old_config_is_not_changed(main: Cli, config: Path, m
     assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 @pytest.mark.parametrize("arguments", [("set", "format", "json"), ("unset", "format"), ("path",)])
 def test_without_a_home_no_config_can_be_written(
     main: Cli, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
@@ -401,7 +402,7 @@ def test_without_a_home_no_config_can_be_written(
     assert "ENTREZ_KIT_HOME" in read_error(ended)["recovery_hint"]
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 def test_without_a_home_settings_are_shown_with_one_notice(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     ended = main("config", "show")

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from invented_papers import Paper, list_rows, make_series, mark_deleted, read_contents
+from platform_marks import needs_fork
 from project_paths import DATA
 
 from entrez_kit.base import private_files
@@ -519,7 +520,7 @@ def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_opens_its_own_connection(store: Store) -> None:
     _fill_store(store)

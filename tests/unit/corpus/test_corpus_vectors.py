@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fixture_types import KitFor
 from invented_papers import Clock, Paper, list_rows, mark_deleted
+from platform_marks import needs_model2vec
 from tiny_model import build_tiny_model
 
 from entrez_kit import EntrezKit
@@ -23,8 +23,6 @@ from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
-
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 PAPERS = [
     Paper(1, title="Zebrafish scales", abstract="Scales of zebrafish."),

@@ -13,6 +13,7 @@ import pytest
 from indexed_corpus import index, join
 from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
+from platform_marks import needs_fork
 from rich.console import Console
 
 from entrez_kit.commands._views import corpus as corpus_views
@@ -375,7 +376,7 @@ def _run_in_child(work: Callable[[], object]) -> int:
     return os.waitpid(child, 0)[1]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 @pytest.mark.parametrize("place", ["save", "sum", "drop"])
 @pytest.mark.long
 def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -417,7 +418,7 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
     assert len(list_files(store)) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 def test_two_processes_at_once_make_one_graph(store: Store) -> None:
     add(store, MORE, first=COUNT + 1)
     store.close()
