@@ -81,10 +81,10 @@ def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **field
     return json.dumps({"header": {"type": "esummary"}, "result": result}).encode()
 
 
-def write_esearch_xml(count: int, ids: Iterable[object] = ()) -> bytes:
+def write_esearch_xml(count: int, ids: Iterable[object] = (), errors: str = "") -> bytes:
     """Return an ESearch reply."""
     listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
-    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList></eSearchResult>".encode()
+    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList>{errors}</eSearchResult>".encode()
 
 
 def write_einfo_xml(*names: str) -> bytes:

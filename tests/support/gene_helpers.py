@@ -143,7 +143,7 @@ def write_record(
     }
 
 
-class Canned:
+class CannedGenes:
     """Services whose E-utilities answer with prepared bodies, one list per endpoint, and record the requests.
 
     The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
@@ -185,12 +185,6 @@ class Canned:
             return prepare_reply(endpoint, body, read)
 
         return answer
-
-
-def write_esearch_xml(count: int, ids: Iterable[int | str] = (), errors: str = "") -> bytes:
-    """Return an ESearch reply."""
-    listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
-    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList>{errors}</eSearchResult>".encode()
 
 
 def write_esummary_xml(*documents: str) -> bytes:

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from canned_services import list_warning_codes
-from europepmc_relations import serve_europepmc, write_elink, write_group, write_linkset, write_med_record
+from canned_services import list_warning_codes, write_elink_xml
+from europepmc_relations import serve_europepmc, write_group, write_linkset, write_med_record
 from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
@@ -44,7 +44,7 @@ class CitationGraph:
         if self.fails(list(ids)):
             raise UpstreamError("out of order", details={"reason": "ncbi_unreachable"})
         sets = [write_linkset(pmid, write_group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
-        return prepare_reply("elink", write_elink(*reversed(sets)), read)
+        return prepare_reply("elink", write_elink_xml(*reversed(sets)), read)
 
     def esummary(self, *, ids: list[str], read: Any, **_: Any) -> Reply:
         documents = "".join(f'<DocumentSummary uid="{pmid}"><Title>T{pmid}</Title></DocumentSummary>' for pmid in ids)
