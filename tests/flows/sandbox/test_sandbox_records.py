@@ -126,7 +126,7 @@ def test_json_summaries_are_limited_to_500(large_client: Client) -> None:
     )
 
 
-def test_summaries_of_a_history_page(large_client: Client) -> None:
+def test_a_page_of_the_history_has_the_summaries_of_its_records(large_client: Client) -> None:
     found = large_client.search("asthma", usehistory="y", retmax=30)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"]}
 
@@ -214,7 +214,7 @@ def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
     assert record["TI"].replace(" ", "") == "T" * 200
 
 
-def test_lists_and_abstracts_in_text(small_client: Client) -> None:
+def test_lists_of_ids_and_abstracts_are_sent_as_text(small_client: Client) -> None:
     assert small_client.get("efetch", db="pubmed", id="102,101", rettype="uilist", retmode="text").text == "102\n101\n"
     listed = small_client.xml("efetch", db="pubmed", id="102,999,101", rettype="uilist", retmode="xml")
     assert [element.text for element in listed.iterfind("Id")] == ["102", "101"]
