@@ -287,7 +287,7 @@ class QueryWriter:
             for path in (".//ChemicalList/Chemical/NameOfSubstance", ".//SupplMeshList/SupplMeshName")
             for member in members
         ]
-        return f"{name}[pa]", brute.any_of([brute.has_heading(members), *substances])
+        return f"{name}[pa]", brute.matches_some([brute.has_heading(members), *substances])
 
     def write_group(self) -> tuple[str, Check]:
         groups = [name for name, full in self._article().authors if not full]
@@ -338,7 +338,7 @@ class QueryWriter:
             return "", match_nothing
         name = self.pick.choice(names)
         checks = [brute.has_value(one, name) for one in (path, ".//SupplMeshList/SupplMeshName")]
-        return f'"{name}"[nm]', brute.any_of(checks)
+        return f'"{name}"[nm]', brute.matches_some(checks)
 
     def write_registry(self) -> tuple[str, Check]:
         numbers = self._article().registry
