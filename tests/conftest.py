@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from functools import cache
 from multiprocessing.process import BaseProcess
@@ -25,6 +25,8 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from fixture_types import KitFor
+
     from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
 
@@ -227,7 +229,7 @@ def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[Callable[..., EntrezKit]]":
+def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[KitFor]":
     """Build kits that talk to a sandbox (or to port 9, for mocked replies) and do not wait."""
     from dataclasses import replace
 
@@ -241,3 +243,9 @@ def kit_for(no_waiting: None, tmp_path: Path) -> "Iterator[Callable[..., EntrezK
             return stack.enter_context(EntrezKit(replace(settings, demo=False, state_dir=tmp_path / "state")))
 
         yield build
+
+
+@pytest.fixture
+def kit(kit_for: "KitFor", sandbox: "Sandbox") -> "EntrezKit":
+    """Return a kit over the demo corpus of the sandbox."""
+    return kit_for(sandbox)

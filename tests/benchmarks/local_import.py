@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from benchmark_records import HEAD, TAIL, invent_records, read_recorded
-from pubmed_files import settings_at
+from pubmed_files import make_home_settings
 
 from entrez_kit.local.copies import copy_folder
 from entrez_kit.local.importing import import_files
@@ -52,7 +52,7 @@ def main() -> None:
         terms = measure("terms (parser of copies)", lambda: parse_terms(first[0]), count)
         prepared = measure("one file, one process", lambda: prepare(first[0], Path(folder)), count)
         print(f"one process: {articles / prepared:.2f} of articles, {terms / prepared:.2f} of terms")
-        kit = settings_at(Path(folder))
+        kit = make_home_settings(Path(folder))
         started = time.perf_counter()
         whole = measure("import", lambda: import_files(kit, "bench", paths), total)
         seconds = time.perf_counter() - started

@@ -26,6 +26,7 @@ from urllib.request import urlopen
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 from benchmark_records import HEAD, TAIL, read_recorded
+from written_references import misspell
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article
@@ -133,12 +134,6 @@ def alter_references(articles: Sequence[Article]) -> Iterator[Reference]:
                 f"{year};{volume}:{pages}."
             )
             yield from split_references(text)[:1]
-
-
-def misspell(word: str) -> str:
-    """Replace the middle letter."""
-    middle = len(word) // 2
-    return word[:middle] + ("x" if word[middle] != "x" else "z") + word[middle + 1 :]
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import strategy_files
 from benchmark_records import HEAD, RECORD, TAIL, read_own_peak
-from pubmed_files import settings_at
+from pubmed_files import make_home_settings
 from pyroaring import BitMap
 from strategy_line_matcher import LineMatcher, UnmatchedError
 from strategy_records import FILLERS, list_parts, write_text
@@ -66,8 +66,8 @@ def main() -> None:
             file.writelines(make_xml(strategies, options.records - len(known[: options.records])))
             file.write(TAIL)
         started = time.perf_counter()
-        import_files(settings_at(Path(folder)), "proof", [path])
-        copy = open_copy(settings_at(Path(folder)), "proof")
+        import_files(make_home_settings(Path(folder)), "proof", [path])
+        copy = open_copy(make_home_settings(Path(folder)), "proof")
         took = time.perf_counter() - started
         print(f"{copy.info.records:,} records, {len(known):,} of them recorded, imported in {took:.0f} s")
         modes: tuple[tuple[str, Proximity, WordList | None], ...] = (

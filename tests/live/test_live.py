@@ -42,7 +42,7 @@ CLAIM = "GenBank is a comprehensive database that contains publicly available nu
 
 
 @dataclass(frozen=True)
-class RunResult:
+class LiveResult:
     """The result of a call of the program."""
 
     status: int
@@ -50,7 +50,7 @@ class RunResult:
     error: Any
 
 
-Run = Callable[..., RunResult]
+Run = Callable[..., LiveResult]
 
 
 @pytest.fixture(name="run", scope="module")
@@ -58,7 +58,7 @@ def run_fixture(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Return a function that runs the program as a user does, with new folders and an empty cache."""
     home = tmp_path_factory.mktemp("live")
 
-    def run(*arguments: str, given: str = "", **environment: str) -> RunResult:
+    def run(*arguments: str, given: str = "", **environment: str) -> LiveResult:
         done = subprocess.run(
             [sys.executable, "-m", "entrez_kit", *arguments, "--json"],
             input=given.encode(),
@@ -69,7 +69,7 @@ def run_fixture(tmp_path_factory: pytest.TempPathFactory) -> Run:
         )
         errors = [line for line in done.stderr.decode().splitlines() if line.startswith('{"success": false')]
         assert b"Traceback" not in done.stderr, done.stderr.decode()
-        return RunResult(
+        return LiveResult(
             done.returncode,
             json.loads(done.stdout) if done.stdout.strip() else None,
             json.loads(errors[-1])["error"] if errors else None,

@@ -50,7 +50,7 @@ def test_hadolint_refuses_a_dockerfile_with_a_mistake(before: str, after: str, c
 
 def render_recipe(recipe: str) -> Any:
     """Return the recipe as rattler-build renders it."""
-    rattler = pytest.importorskip("rattler_build")
+    rattler = pytest.importorskip("rattler_build", reason="the extra `packaging` is not installed")
     # It writes the text into a folder of the recipe, so it gets none.
     stage0 = rattler.Stage0Recipe.from_yaml(recipe)
     (variant,) = stage0.render(rattler.VariantConfig(), rattler.RenderConfig())
@@ -80,7 +80,7 @@ def test_rattler_build_renders_the_recipe_with_all_dependencies() -> None:
     ],
 )
 def test_rattler_build_refuses_a_recipe_with_a_mistake(before: str, after: str) -> None:
-    rattler = pytest.importorskip("rattler_build")
+    rattler = pytest.importorskip("rattler_build", reason="the extra `packaging` is not installed")
     recipe = RECIPE.read_text(encoding="utf-8")
     assert before in recipe
     with pytest.raises(rattler.RattlerBuildError):

@@ -142,7 +142,7 @@ def test_a_server_lists_its_tools_without_any_operation_and_imports_an_operation
     }
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="what is set is glibc's")
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has this setting")
 def test_memory_of_large_replies_is_returned_to_the_system() -> None:
     program = (
         "from pathlib import Path\n"

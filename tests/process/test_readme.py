@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
-from program_streams import on_terminal
+from platform_marks import needs_terminal
+from program_streams import run_on_terminal
 from project_paths import ROOT
 from word_documents import write_heading, write_paragraph, write_word
 
@@ -24,12 +25,12 @@ def _run_example(line: str, **environment: str) -> subprocess.CompletedProcess[s
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@needs_terminal
 def test_the_picture_in_the_readme_shows_the_screen_of_a_terminal() -> None:
     block = re.search(r"```console\n\$ (.*?)\n(.*?)```", README, re.DOTALL)
     assert block is not None
 
-    shown = on_terminal(*shlex.split(block[1])[1:], columns=80)
+    shown = run_on_terminal(*shlex.split(block[1])[1:], columns=80)
 
     assert [line.rstrip() for line in shown.out.splitlines()] == block[2].splitlines()
 

@@ -54,7 +54,7 @@ def here_fixture(alone: Cli, no_waiting: None, monkeypatch: pytest.MonkeyPatch) 
     return call
 
 
-def _files(*folders: Path) -> Iterator[Path]:
+def _list_files(*folders: Path) -> Iterator[Path]:
     for folder in folders:
         yield from (path for path in folder.rglob("*") if path.is_file())
 
@@ -98,7 +98,7 @@ def test_key_and_email_appear_nowhere(fault: dict[str, float], statuses: set[int
 
     assert outputs[0][0] in statuses
     assert any(keyed), "the key never reached the service, so the test proves nothing"
-    written = [path.read_bytes() for path in _files(tmp_path, Path(os.environ["TMPDIR"]))]
+    written = [path.read_bytes() for path in _list_files(tmp_path, Path(os.environ["TMPDIR"]))]
     assert written
     for text in [part for _, out, err in outputs for part in (out, err)] + written:
         for secret in (KEY, EMAIL, EMAIL.replace("@", "%40")):
@@ -176,7 +176,7 @@ def test_the_demo_writes_only_to_its_own_folder(tmp_path: Path) -> None:
         status, _, _ = _run_program("--demo", *command, environment={"ENTREZ_KIT_HOME": str(tmp_path)})
         assert status == 0
 
-    assert {path.relative_to(tmp_path).parts[:2] for path in _files(tmp_path)} == {("data", "demo")}
+    assert {path.relative_to(tmp_path).parts[:2] for path in _list_files(tmp_path)} == {("data", "demo")}
 
 
 def test_simultaneous_processes_respect_the_limit_of_the_sandbox() -> None:

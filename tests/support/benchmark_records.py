@@ -48,7 +48,7 @@ def _write_record(chance: random.Random) -> Iterator[bytes]:
         f"{a}{b}{c}" for a in ("gen", "prot", "cell", "syn", "meta") for b in "aeiou" for c in ("sis", "ne", "rol")
     ]
 
-    def text(count: int) -> str:
+    def invent(count: int) -> str:
         return " ".join(chance.choice(words) for _ in range(count))
 
     def repeat(count: int, make: Callable[[int], str]) -> str:
@@ -59,20 +59,20 @@ def _write_record(chance: random.Random) -> Iterator[bytes]:
             chance.randint(1, 12),
             lambda index: (
                 f'<Author ValidYN="Y"><LastName>Name{index}</LastName><ForeName>Given</ForeName>'
-                f"<Initials>G</Initials><AffiliationInfo><Affiliation>{text(12)}</Affiliation></AffiliationInfo></Author>"
+                f"<Initials>G</Initials><AffiliationInfo><Affiliation>{invent(12)}</Affiliation></AffiliationInfo></Author>"
             ),
         )
         mesh = repeat(
             chance.choice((0, 8, 12, 18)),
             lambda index: (
-                f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{text(2)}</DescriptorName>'
-                f'<QualifierName UI="Q000001" MajorTopicYN="Y">{text(1)}</QualifierName></MeshHeading>'
+                f'<MeshHeading><DescriptorName UI="D{index:06}" MajorTopicYN="N">{invent(2)}</DescriptorName>'
+                f'<QualifierName UI="Q000001" MajorTopicYN="Y">{invent(1)}</QualifierName></MeshHeading>'
             ),
         )
         references = repeat(
             chance.choice((0, 0, 25)),
             lambda index: (
-                f"<Reference><Citation>{text(20)}</Citation><ArticleIdList>"
+                f"<Reference><Citation>{invent(20)}</Citation><ArticleIdList>"
                 f'<ArticleId IdType="pubmed">{index}</ArticleId></ArticleIdList></Reference>'
             ),
         )
@@ -83,9 +83,9 @@ def _write_record(chance: random.Random) -> Iterator[bytes]:
             '<Article PubModel="Print"><Journal><ISSN IssnType="Print">0000-0000'
             "</ISSN><JournalIssue><Volume>1</Volume><Issue>2</Issue><PubDate><Year>2020</Year><Month>Feb</Month>"
             "</PubDate></JournalIssue><Title>Invented journal</Title><ISOAbbreviation>Inv J</ISOAbbreviation></Journal>"
-            f"<ArticleTitle>{text(14)} <i>{text(2)}</i>.</ArticleTitle><Pagination><MedlinePgn>1-9</MedlinePgn>"
+            f"<ArticleTitle>{invent(14)} <i>{invent(2)}</i>.</ArticleTitle><Pagination><MedlinePgn>1-9</MedlinePgn>"
             f'</Pagination><ELocationID EIdType="doi" ValidYN="Y">10.5555/{number}</ELocationID><Abstract>'
-            f'<AbstractText Label="AIM">{text(60)}</AbstractText><AbstractText Label="RESULTS">{text(140)}'
+            f'<AbstractText Label="AIM">{invent(60)}</AbstractText><AbstractText Label="RESULTS">{invent(140)}'
             f'</AbstractText></Abstract><AuthorList CompleteYN="Y">{authors}</AuthorList><Language>eng</Language>'
             '<PublicationTypeList><PublicationType UI="D016428">Journal Article</PublicationType>'
             f"</PublicationTypeList></Article><MeshHeadingList>{mesh}</MeshHeadingList></MedlineCitation><PubmedData>"

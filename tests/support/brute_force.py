@@ -49,12 +49,12 @@ class Article:
 
     root: ElementTree.Element = field(repr=False)
 
-    def _all(self, path: str) -> list[str]:
+    def list_texts(self, path: str) -> list[str]:
         return ["".join(element.itertext()) for element in self.root.iterfind(path)]
 
     @cached_property
     def pmid(self) -> int:
-        return int(self._all("MedlineCitation/PMID")[0])
+        return int(self.list_texts("MedlineCitation/PMID")[0])
 
     @cached_property
     def texts(self) -> dict[str, list[str]]:
@@ -70,30 +70,30 @@ class Article:
                 for other in self.root.iterfind("MedlineCitation/OtherAbstract")
             ),
         ]
-        title = self._all(f"{article}/ArticleTitle")
-        keywords = self._all("MedlineCitation/KeywordList/Keyword")
+        title = self.list_texts(f"{article}/ArticleTitle")
+        keywords = self.list_texts("MedlineCitation/KeywordList/Keyword")
         mesh = [name for heading, marks in self.headings for name in (heading, *(mark for mark, _ in marks))]
         substances = [
-            *self._all(".//ChemicalList/Chemical/NameOfSubstance"),
-            *self._all(".//SupplMeshList/SupplMeshName"),
+            *self.list_texts(".//ChemicalList/Chemical/NameOfSubstance"),
+            *self.list_texts(".//SupplMeshList/SupplMeshName"),
         ]
-        notes = self._all("MedlineCitation/CommentsCorrectionsList/CommentsCorrections/Note")
-        groups = self._all(f"{article}/AuthorList/Author/CollectiveName")
-        ad = self._all(f"{article}/AuthorList/Author/AffiliationInfo/Affiliation")
-        ad += self._all("MedlineCitation/InvestigatorList/Investigator/AffiliationInfo/Affiliation")
+        notes = self.list_texts("MedlineCitation/CommentsCorrectionsList/CommentsCorrections/Note")
+        groups = self.list_texts(f"{article}/AuthorList/Author/CollectiveName")
+        ad = self.list_texts(f"{article}/AuthorList/Author/AffiliationInfo/Affiliation")
+        ad += self.list_texts("MedlineCitation/InvestigatorList/Investigator/AffiliationInfo/Affiliation")
         grants = [
-            part for path in ("GrantID", "Acronym", "Agency", "Country") for part in self._all(f".//Grant/{path}")
+            part for path in ("GrantID", "Acronym", "Agency", "Country") for part in self.list_texts(f".//Grant/{path}")
         ]
         accessions = [
             f"{bank.findtext('DataBankName')}/{number.text}"
             for bank in self.root.iterfind(".//DataBank")
             for number in bank.iterfind(".//AccessionNumber")
         ]
-        vernacular, types = self._all(f"{article}/VernacularTitle"), self.types
-        subjects = [name for person in self._people(".//PersonalNameSubject") for name in person]
+        vernacular, types = self.list_texts(f"{article}/VernacularTitle"), self.types
+        subjects = [name for person in self.list_people(".//PersonalNameSubject") for name in person]
         word = [*title, *abstract, *keywords, *mesh, *types, *substances, *subjects, *groups, *accessions, *notes]
-        journal = self._all(f"{article}/Journal/Title") + self._all(f"{article}/Journal/ISOAbbreviation")
-        journal += self._all("MedlineCitation/MedlineJournalInfo/MedlineTA")
+        journal = self.list_texts(f"{article}/Journal/Title") + self.list_texts(f"{article}/Journal/ISOAbbreviation")
+        journal += self.list_texts("MedlineCitation/MedlineJournalInfo/MedlineTA")
         people = [*self.authors, *self.investigators]
         everything = [
             *word,
@@ -105,11 +105,11 @@ class Article:
             *self.identifiers,
             str(self.pmid),
             *self.registry,
-            *(name for code in self._all(f"{article}/Language") for name in (code, _LANGUAGES.get(code, ""))),
-            *self._all(f"{article}/Journal/JournalIssue/Volume"),
-            *self._all(f"{article}/Journal/JournalIssue/Issue"),
+            *(name for code in self.list_texts(f"{article}/Language") for name in (code, _LANGUAGES.get(code, ""))),
+            *self.list_texts(f"{article}/Journal/JournalIssue/Volume"),
+            *self.list_texts(f"{article}/Journal/JournalIssue/Issue"),
             self.first_page,
-            *self._all("MedlineCitation/CoiStatement"),
+            *self.list_texts("MedlineCitation/CoiStatement"),
         ]
         return {
             "ti": title,
@@ -119,7 +119,7 @@ class Article:
             "tt": vernacular,
             "ad": ad,
             "gr": grants,
-            "cois": self._all("MedlineCitation/CoiStatement"),
+            "cois": self.list_texts("MedlineCitation/CoiStatement"),
             "all": everything,
         }
 
@@ -143,13 +143,13 @@ class Article:
 
     @cached_property
     def types(self) -> list[str]:
-        return self._all(".//PublicationTypeList/PublicationType")
+        return self.list_texts(".//PublicationTypeList/PublicationType")
 
     @cached_property
     def registry(self) -> list[str]:
-        return self._all(".//ChemicalList/Chemical/RegistryNumber")
+        return self.list_texts(".//ChemicalList/Chemical/RegistryNumber")
 
-    def _people(self, path: str) -> list[tuple[str, str]]:
+    def list_people(self, path: str) -> list[tuple[str, str]]:
         found = []
         for person in self.root.iterfind(path):
             if person.findtext("CollectiveName"):
@@ -168,14 +168,14 @@ class Article:
         path = "MedlineCitation/Article/AuthorList/Author"
         valid = [element for element in self.root.iterfind(path) if element.get("ValidYN") != "N"]
         return (
-            self._people(f"{path}[@ValidYN='Y']")
+            self.list_people(f"{path}[@ValidYN='Y']")
             if valid and len(valid) < len(self.root.findall(path))
-            else self._people(path)
+            else self.list_people(path)
         )
 
     @cached_property
     def investigators(self) -> list[tuple[str, str]]:
-        return self._people("MedlineCitation/InvestigatorList/Investigator")
+        return self.list_people("MedlineCitation/InvestigatorList/Investigator")
 
     @cached_property
     def identifiers(self) -> list[str]:
@@ -184,12 +184,12 @@ class Article:
             for element in self.root.iterfind("PubmedData/ArticleIdList/ArticleId")
             if element.get("IdType") != "pubmed"
         ]
-        return [*own, *self._all("MedlineCitation/Article/ELocationID")]
+        return [*own, *self.list_texts("MedlineCitation/Article/ELocationID")]
 
     @cached_property
     def first_page(self) -> str:
-        pages = self._all("MedlineCitation/Article/Pagination/MedlinePgn")
-        pages = pages or self._all("MedlineCitation/Article/Pagination/StartPage")
+        pages = self.list_texts("MedlineCitation/Article/Pagination/MedlinePgn")
+        pages = pages or self.list_texts("MedlineCitation/Article/Pagination/StartPage")
         return pages[0].split("-")[0] if pages else ""
 
     @cached_property
@@ -197,12 +197,12 @@ class Article:
         """The dates of each date field as yyyymmdd."""
         events: dict[str, int] = {}
         for event in self.root.iterfind("PubmedData/History/PubMedPubDate"):
-            events.setdefault(event.get("PubStatus") or "", _day(event))
-        printed = _day(self.root.find("MedlineCitation/Article/Journal/JournalIssue/PubDate"))
-        online = _day(self.root.find("MedlineCitation/Article/ArticleDate[@DateType='Electronic']"))
+            events.setdefault(event.get("PubStatus") or "", _read_day(event))
+        printed = _read_day(self.root.find("MedlineCitation/Article/Journal/JournalIssue/PubDate"))
+        online = _read_day(self.root.find("MedlineCitation/Article/ArticleDate[@DateType='Electronic']"))
         entry = events.get("pubmed") or events.get("entrez") or printed
-        completed = _day(self.root.find("MedlineCitation/DateCompleted"))
-        revised = _day(self.root.find("MedlineCitation/DateRevised"))
+        completed = _read_day(self.root.find("MedlineCitation/DateCompleted"))
+        revised = _read_day(self.root.find("MedlineCitation/DateRevised"))
         found = {
             "dp": [printed, online],
             "single": [printed, online if not printed or online <= printed else 0],
@@ -239,7 +239,7 @@ class Article:
 _LANGUAGES = {"eng": "english", "fre": "french", "ger": "german", "spa": "spanish", "jpn": "japanese", "rus": "russian"}
 
 
-def _day(element: ElementTree.Element | None) -> int:
+def _read_day(element: ElementTree.Element | None) -> int:
     if element is None:
         return 0
     text = element.findtext("MedlineDate")
@@ -248,17 +248,17 @@ def _day(element: ElementTree.Element | None) -> int:
         if year is None:
             return 0
         after = re.match(r"\W*([A-Za-z]+)(?:\s+([0-9]{1,2})(?![0-9]))?", text[year.end() :])
-        month, day = (_month(after[1]), int(after[2] or 1)) if after else (1, 1)
+        month, day = (_read_month(after[1]), int(after[2] or 1)) if after else (1, 1)
         return int(year[0]) * 10000 + month * 100 + day
     year_text = element.findtext("Year") or ""
     if not year_text.isdigit():
         return 0
     season, month_text, day_text = (element.findtext(name) or "" for name in ("Season", "Month", "Day"))
-    month = _month(season or month_text)
+    month = _read_month(season or month_text)
     return int(year_text) * 10000 + month * 100 + (int(day_text) if month_text and day_text.isdigit() else 1)
 
 
-def _month(text: str) -> int:
+def _read_month(text: str) -> int:
     if text.isdigit():
         return int(text)
     word = text.lower()
@@ -378,7 +378,7 @@ def has_full_name(text: str) -> Check:
 def has_subject(text: str) -> Check:
     """Match the short name of a person whom the article is about."""
     return lambda article: any(
-        squeeze_blanks(short) == squeeze_blanks(text) for short, _ in article._people(".//PersonalNameSubject")
+        squeeze_blanks(short) == squeeze_blanks(text) for short, _ in article.list_people(".//PersonalNameSubject")
     )
 
 
@@ -409,7 +409,7 @@ def has_journal(text: str) -> Check:
     article_path, info = "MedlineCitation/Article/Journal", "MedlineCitation/MedlineJournalInfo"
     paths = [f"{article_path}/Title", f"{article_path}/ISOAbbreviation", f"{article_path}/ISSN"]
     paths += [f"{info}/MedlineTA", f"{info}/NlmUniqueID", f"{info}/ISSNLinking"]
-    return any_of([has_value(path, text) for path in paths])
+    return matches_some([has_value(path, text) for path in paths])
 
 
 def has_identifier(text: str) -> Check:
@@ -433,7 +433,7 @@ def matches_any(numbers: Iterable[int]) -> Check:
     return lambda article: article.pmid in wanted
 
 
-def any_of(checks: Sequence[Check]) -> Check:
+def matches_some(checks: Sequence[Check]) -> Check:
     """Match any of several conditions."""
     return lambda article: any(check(article) for check in checks)
 

@@ -60,7 +60,7 @@ def assert_only_cached(accepted: bytes, rejected: bytes, call: Callable[[Service
             server, folder, pmc_oa_url=f"{server.root}/bucket", ncbi_max_retries=0, europepmc_max_retries=0
         )
         with Services(settings) as services:
-            services.transport._limiters = lambda *_: CountingLimiter()
+            services.transport._limiters = lambda *_: CountingLimiter()  # Services has no such argument
             with suppress(EntrezKitError):
                 call(services)
             before = len(server.seen)

@@ -11,7 +11,6 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.core.operation import Operation
 from entrez_kit.services.transport import Reply
 
-KitFor = Callable[..., EntrezKit]
 Body = bytes | Exception | Callable[..., bytes]
 
 
@@ -63,6 +62,16 @@ def run_canned(services: Canned, operation: Operation[Any, Any], **arguments: An
     return operation.run(services, arguments)  # type: ignore[arg-type]
 
 
+def list_outcomes(result: Any) -> list[tuple[str, str]]:
+    """Return the id and the status of each outcome."""
+    return [(outcome.id, outcome.status) for outcome in result.outcomes]
+
+
+def list_warning_codes(result: Any) -> list[str]:
+    """Return the code of each warning."""
+    return [warning.code for warning in result.warnings]
+
+
 def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **fields: Any) -> bytes:
     """Return an ESummary reply in JSON."""
     known, missing = list(ids), list(absent)
@@ -72,10 +81,10 @@ def write_summaries_json(ids: Iterable[str], absent: Iterable[str] = (), **field
     return json.dumps({"header": {"type": "esummary"}, "result": result}).encode()
 
 
-def write_esearch_xml(count: int, ids: Iterable[str] = ()) -> bytes:
+def write_esearch_xml(count: int, ids: Iterable[object] = (), errors: str = "") -> bytes:
     """Return an ESearch reply."""
     listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
-    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList></eSearchResult>".encode()
+    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList>{errors}</eSearchResult>".encode()
 
 
 def write_einfo_xml(*names: str) -> bytes:

@@ -1,10 +1,11 @@
 """A PubMed whose records change, and the corpus of one user that syncs with it."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from fixture_types import KitFor
 from invented_papers import Clock, Paper, write_file
 
 from entrez_kit import EntrezKit
@@ -14,7 +15,6 @@ from entrez_kit.corpus.sync import Sync
 from entrez_kit.sandbox.server import Sandbox
 
 TERM = "zebrafish"
-KitFor = Callable[..., EntrezKit]
 
 
 class ChangingPubMed:

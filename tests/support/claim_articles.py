@@ -21,10 +21,12 @@ class ClaimArticles:
 
     def __init__(self, count: int, sections: int = SECTIONS) -> None:
         self._chooser = random.Random(11)
-        made = _abstracts()
+        made = _build_abstracts()
         self.texts = [
             [
-                _sentences(f"{made.row((number * sections + section) * ROWS + row).abstract}." for row in range(ROWS))
+                _split_sentences(
+                    f"{made.row((number * sections + section) * ROWS + row).abstract}." for row in range(ROWS)
+                )
                 for section in range(sections)
             ]
             for number in range(count)
@@ -71,11 +73,11 @@ class ClaimArticles:
 
 
 @cache
-def _abstracts() -> Abstracts:
+def _build_abstracts() -> Abstracts:
     return Abstracts(vocabulary=20_000, topics=100)
 
 
-def _sentences(texts: Iterator[str]) -> list[str]:
+def _split_sentences(texts: Iterator[str]) -> list[str]:
     parts = (part.strip() for text in texts for part in text.split(". "))
     plain = (part.removesuffix(".").removesuffix(" no") for part in parts)  # "no." is an abbreviation
     return [f"{part[0].upper()}{part[1:]}." for part in plain if part]

@@ -1,5 +1,6 @@
 """The command line in tests: in this process over a sandbox, or as the real program in another process."""
 
+import csv
 import io
 import json
 import os
@@ -7,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import pytest
@@ -25,11 +27,27 @@ class RunResult:
     out: str
     err: str
 
+    @property
+    def document(self) -> Any:
+        """The printed output, as JSON."""
+        return json.loads(self.out)
+
 
 def read_error(done: RunResult) -> dict[str, Any]:
     """Return the error of the last line on stderr."""
     error: dict[str, Any] = json.loads(done.err.strip().splitlines()[-1])["error"]
     return error
+
+
+def read_lines(source: str | Path) -> list[Any]:
+    """Return the documents of JSON lines, of a text or a file."""
+    text = source if isinstance(source, str) else source.read_text(encoding="utf-8")
+    return [json.loads(line) for line in io.StringIO(text)]
+
+
+def read_rows(text: str, delimiter: str = ",") -> list[dict[str, str]]:
+    """Return the rows of a table of text."""
+    return list(csv.DictReader(io.StringIO(text), delimiter=delimiter))
 
 
 Cli = Callable[..., RunResult]
@@ -52,6 +70,12 @@ def cli_fixture(
     monkeypatch.setenv("ENTREZ_KIT_OPENALEX_URL", f"{sandbox.url}/openalex")
     monkeypatch.setenv("ENTREZ_KIT_UNPAYWALL_URL", f"{sandbox.url}/unpaywall")
     monkeypatch.setenv("UNPAYWALL_EMAIL", "reader@entrez-kit.invalid")
+    return make_caller(monkeypatch, capsysbinary)
+
+
+@pytest.fixture(name="main")
+def main_fixture(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> Cli:
+    """Call the program in this process with the default addresses of all services."""
     return make_caller(monkeypatch, capsysbinary)
 
 
@@ -78,7 +102,7 @@ def make_caller(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFix
 
 
 @pytest.fixture(name="program")
-def program_fixture(_own_environment: Any) -> Callable[..., RunResult]:
+def program_fixture(_own_environment: Any) -> Program:
     """Call the program in another process."""
 
     def call(*arguments: str, stdin: bytes | None = None, **environment: str) -> RunResult:

@@ -32,14 +32,14 @@ def main() -> None:
         with ServerServices(settings) as services, http.listen(settings) as opened:
             app = http.build_app(EntrezServer(services).build(), settings)
 
-            async def with_token(scope: Scope, receive: Receive, send: Send) -> None:
+            async def call_with_token(scope: Scope, receive: Receive, send: Send) -> None:
                 if scope["type"] == "http":
                     scope = {**scope, "headers": [*scope["headers"], (b"authorization", make_bearer().encode())]}
                 await app(scope, receive, send)
 
             sys.stdout.write(f"{http.find_url(opened)}\n")
             sys.stdout.flush()
-            anyio.run(partial(http.serve_http, with_token, opened, Shutdown(os._exit)))
+            anyio.run(partial(http.serve_http, call_with_token, opened, Shutdown(os._exit)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The articles of the demo, parsed once for all tests of a process."""
+"""The articles of the demo, parsed once for all tests of a process, and single ones that a test describes."""
 
 from functools import cache
+from typing import Any
 
 from entrez_kit.fixtures import corpus_files
 from entrez_kit.pubmed.models import Article
@@ -13,3 +14,9 @@ def read_demo_articles() -> tuple[Article, ...]:
     records = [record for file in corpus_files() for record in iter_records(file.read_bytes())]
     articles = [record.article() for record in records if record.kind != "deleted"]
     return tuple(sorted(articles, key=lambda one: one.pmid))
+
+
+def make_article(**fields: Any) -> Article:
+    """Return an article of one PMID with these fields."""
+    given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
+    return Article.model_validate(given)

@@ -23,7 +23,7 @@ def drift(sandbox: Sandbox, endpoint: str, change: Change) -> None:
 
         return change_reply
 
-    for path, (name, original) in list(sandbox._routes.items()):
+    for path, (name, original) in list(sandbox._routes.items()):  # the endpoints that were registered
         if name == endpoint:
             sandbox.route(path, name, changed(original))
 

@@ -55,8 +55,3 @@ def write_group(name: str, *links: str | tuple[str, int], db: str = "pubmed") ->
         scored = "" if score is None else f"<Score>{score}</Score>"
         parts.append(f"<Link><Id>{pmid}</Id>{scored}</Link>")
     return f"<LinkSetDb><DbTo>{db}</DbTo><LinkName>{name}</LinkName>{''.join(parts)}</LinkSetDb>"
-
-
-def write_elink(*sets: str) -> bytes:
-    """Return an ELink reply."""
-    return f'<?xml version="1.0"?><eLinkResult>{"".join(sets)}</eLinkResult>'.encode()

@@ -9,6 +9,9 @@ CLAIMS = DATA / "claims.jsonl"
 REFERENCES = DATA / "references.txt"
 KNOWN = DATA / "known.txt"
 STRATEGY = DATA / "strategy.txt"
+CITED = {"journal": "Ann Imaginary Genome Ed (Demo)", "year": "2019", "volume": "3", "first_page": "101"}
+GENES = ("672", "999999", "7157", "TP53", "672")
+MIXED = ("99000001", "12", "PMC99000002", "nonsense", "10.5555/ekit.2025.0006", "99000001")
 
 EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     "pubmed_search_articles": [
@@ -108,7 +111,14 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
     ],
     "search_genes": [
         (("TP53",), {"query": "TP53"}),
-        (("TP53", "--organism", "mouse", "--page-size", "2"), {"query": "TP53", "organism": "mouse", "page_size": 2}),
+        (
+            ("tumor", "suppressor", "--organism", "human", "--page-size", "1"),
+            {"query": "tumor suppressor", "organism": "human", "page_size": 1},
+        ),
+        (
+            ("PARK4", "--include-discontinued", "--cursor", "eyJvZmZzZXQiOiAxfQ=="),
+            {"query": "PARK4", "include_discontinued": True, "cursor": "eyJvZmZzZXQiOiAxfQ=="},
+        ),
         (("nosuchgene123",), {"query": "nosuchgene123"}),
     ],
     "get_gene": [
@@ -124,6 +134,22 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             {"citations": [{"title": "Base editing of a cryptic splice site"}]},
         ),
         (("--journal", "J", "--year", "2020"), {"citations": [{"journal": "J", "year": "2020"}]}),
+        (
+            (
+                *("--journal", CITED["journal"], "--year", "2019", "--volume", "3", "--page", "101"),
+                *("--author", "Luo Q", "--title", "Base editing of a cryptic splice site", "--key", "mine"),
+            ),
+            {
+                "citations": [
+                    {
+                        **CITED,
+                        "author_name": "Luo Q",
+                        "title": "Base editing of a cryptic splice site",
+                        "key": "mine",
+                    }
+                ]
+            },
+        ),
     ],
     "pubmed_verify_claims": [
         (
@@ -150,9 +176,14 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         ((str(REFERENCES),), {"files": [{"file": str(REFERENCES), "text": REFERENCES.read_text("utf-8")}]}),
     ],
     "pubmed_convert_ids": [
-        (("99000001", "12", "PMC99000002"), {"ids": ["99000001", "12", "PMC99000002"]}),
+        (MIXED, {"ids": list(MIXED)}),
+        (("99000001", "--id-type", "pmcid"), {"ids": ["99000001"], "id_type": "pmcid"}),
     ],
-    "pubmed_lookup_mesh": [(("heart", "attack"), {"query": "heart attack"})],
+    "pubmed_lookup_mesh": [
+        (("heart", "attack"), {"query": "heart attack"}),
+        (("diabetes", "-n", "2", "--offset", "2"), {"query": "diabetes", "max_results": 2, "offset": 2}),
+        (("D000077594", "--no-details"), {"query": "D000077594", "include_details": False}),
+    ],
     "translate_strategy": [
         ((str(STRATEGY),), {"strategy": STRATEGY.read_text(encoding="utf-8")}),
         (
@@ -181,7 +212,10 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
             },
         ),
     ],
-    "pubmed_spell_check": [(("crisper",), {"query": "crisper"})],
+    "pubmed_spell_check": [
+        (("crisper", "editng"), {"query": "crisper editng"}),
+        (("diabtes", "--db", "mesh"), {"query": "diabtes", "db": "mesh"}),
+    ],
     "pubmed_sync_delta": [
         (("editing", "crispr"), {"query_key": "editing", "term": "crispr"}),
         (
@@ -208,15 +242,26 @@ EXAMPLES: dict[str, list[tuple[tuple[str, ...], dict[str, Any]]]] = {
         ),
     ],
     "entrez_info": [((), {}), (("mesh",), {"db": "mesh"}), (("--term", "TP53"), {"term": "TP53"})],
-    "entrez_search": [(("mesh", "diabetes"), {"db": "mesh", "term": "diabetes"})],
-    "entrez_summary": [(("gene", "7157", "999999", "TP53"), {"db": "gene", "ids": ["7157", "999999", "TP53"]})],
+    "entrez_search": [
+        (("mesh", "diabetes", "mellitus"), {"db": "mesh", "term": "diabetes mellitus"}),
+        (("mesh", "qqzz", "-n", "5", "--offset", "0"), {"db": "mesh", "term": "qqzz", "max_results": 5}),
+    ],
+    "entrez_summary": [(("gene", *GENES), {"db": "gene", "ids": list(GENES)})],
     "entrez_fetch": [
         (("nuccore", "ZZ900001.1", "--rettype", "fasta"), {"db": "nuccore", "ids": ["ZZ900001.1"], "rettype": "fasta"}),
+        (
+            ("nuccore", "ZZ900001.1", "ZZ1.1", "--rettype", "fasta", "--retmode", "text"),
+            {"db": "nuccore", "ids": ["ZZ900001.1", "ZZ1.1"], "rettype": "fasta", "retmode": "text"},
+        ),
     ],
     "entrez_link": [
         (
-            ("7157", "999999", "--from", "gene", "--to", "pubmed"),
-            {"ids": ["7157", "999999"], "source": "gene", "target": "pubmed"},
+            (*GENES, "--from", "gene", "--to", "pubmed"),
+            {"ids": list(GENES), "source": "gene", "target": "pubmed"},
+        ),
+        (
+            ("99000001", "--to", "pubmed", "--link-name", "pubmed_pubmed", "--scores", "--verify"),
+            {"ids": ["99000001"], "target": "pubmed", "link_name": "pubmed_pubmed", "scores": True, "verify": True},
         ),
     ],
 }

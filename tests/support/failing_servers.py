@@ -3,7 +3,7 @@
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -91,11 +91,6 @@ def read_head(connection: socket.socket) -> bytes:
     return head
 
 
-def find_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 @pytest.fixture(name="home")
 def home_fixture() -> Path:
     """Return the home folder of this test."""
@@ -106,6 +101,11 @@ def home_fixture() -> Path:
 def settings_fixture(home: Path) -> Settings:
     """Return the defaults, with folders of this test."""
     return load_settings(environ={"HOME": str(home)})
+
+
+def fail_to_resolve(host: str, port: int) -> Sequence[str]:
+    """Raise the error for a name without an address."""
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
 
 def point_at(settings: Settings, url: str) -> Settings:

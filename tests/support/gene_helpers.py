@@ -6,6 +6,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
@@ -16,8 +17,6 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from entrez_kit.sandbox.fixture_database import FixtureDatabase, Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Reply
-
-KitFor = Callable[..., EntrezKit]
 
 
 class Genes:
@@ -78,19 +77,19 @@ def write_entrezgene(
 ) -> str:
     """Return one ``Entrezgene`` element."""
 
-    def some(element: str, value: str) -> str:
+    def wrap(element: str, value: str) -> str:
         return f"<{element}>{escape(value)}</{element}>" if value else ""
 
-    def dbtag(db: str, value: str | int) -> str:
+    def write_dbtag(db: str, value: str | int) -> str:
         kind = "id" if isinstance(value, int) else "str"
         return (
             f"<Dbtag><Dbtag_db>{db}</Dbtag_db><Dbtag_tag><Object-id><Object-id_{kind}>{value}</Object-id_{kind}>"
             "</Object-id></Dbtag_tag></Dbtag>"
         )
 
-    merged = "".join(dbtag(db, value) for db, value in current)
+    merged = "".join(write_dbtag(db, value) for db, value in current)
     listed = "".join(f"<Gene-ref_syn_E>{escape(synonym)}</Gene-ref_syn_E>" for synonym in synonyms)
-    own = "".join(dbtag(db, value) for db, value in tags)
+    own = "".join(write_dbtag(db, value) for db, value in tags)
     sources = "".join(
         f'<SubSource><SubSource_subtype value="{kind}"/><SubSource_name>{value}</SubSource_name></SubSource>'
         for kind, value in subtypes
@@ -100,12 +99,12 @@ def write_entrezgene(
         + (f"<Gene-track_current-id>{merged}</Gene-track_current-id>" if merged else "")
         + '</Gene-track></Entrezgene_track-info><Entrezgene_type value="protein-coding">6</Entrezgene_type>'
         f'<Entrezgene_source><BioSource><BioSource_genome value="{genome}"/><BioSource_org><Org-ref>'
-        f"<Org-ref_taxname>{organism}</Org-ref_taxname><Org-ref_db>{dbtag('taxon', taxid)}</Org-ref_db></Org-ref>"
+        f"<Org-ref_taxname>{organism}</Org-ref_taxname><Org-ref_db>{write_dbtag('taxon', taxid)}</Org-ref_db></Org-ref>"
         f"</BioSource_org>{f'<BioSource_subtype>{sources}</BioSource_subtype>' if sources else ''}</BioSource>"
-        f"</Entrezgene_source><Entrezgene_gene><Gene-ref>{some('Gene-ref_locus', symbol)}{some('Gene-ref_desc', name)}"
-        f"{some('Gene-ref_maploc', location)}{f'<Gene-ref_db>{own}</Gene-ref_db>' if own else ''}"
-        f"{f'<Gene-ref_syn>{listed}</Gene-ref_syn>' if listed else ''}{some('Gene-ref_locus-tag', tag)}"
-        f"</Gene-ref></Entrezgene_gene>{some('Entrezgene_summary', summary)}{more}</Entrezgene>"
+        f"</Entrezgene_source><Entrezgene_gene><Gene-ref>{wrap('Gene-ref_locus', symbol)}{wrap('Gene-ref_desc', name)}"
+        f"{wrap('Gene-ref_maploc', location)}{f'<Gene-ref_db>{own}</Gene-ref_db>' if own else ''}"
+        f"{f'<Gene-ref_syn>{listed}</Gene-ref_syn>' if listed else ''}{wrap('Gene-ref_locus-tag', tag)}"
+        f"</Gene-ref></Entrezgene_gene>{wrap('Entrezgene_summary', summary)}{more}</Entrezgene>"
     )
 
 
@@ -144,7 +143,7 @@ def write_record(
     }
 
 
-class Canned:
+class CannedGenes:
     """Services whose E-utilities answer with prepared bodies, one list per endpoint, and record the requests.
 
     The three searches of a query are sent at once: the first three bodies of ``esearch`` are those of the symbol, of
@@ -165,7 +164,7 @@ class Canned:
             self._tiers = {0: searches[:1], 1: [*searches[1:2], *searches[3:4]], 2: [*searches[2:3], *searches[4:5]]}
             self.bodies["esearch"] = searches[5:]
 
-    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+    def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
         if endpoint == "esearch":
             tags = re.match(r'\(?"[^"]*"\[(Preferred Symbol|Gene Name)\]', term)
             tier = ["Preferred Symbol", "Gene Name"].index(tags[1]) if tags else 2
@@ -180,18 +179,12 @@ class Canned:
     def __getattr__(self, endpoint: str) -> Callable[..., Reply]:
         def answer(*, read: Callable[[Any], Any] | None = None, **parameters: Any) -> Reply:
             self.asked.append((endpoint, parameters))
-            body = self._next(endpoint, str(parameters.get("term", "")))
+            body = self.get_next_body(endpoint, str(parameters.get("term", "")))
             if isinstance(body, Exception):
                 raise body
             return prepare_reply(endpoint, body, read)
 
         return answer
-
-
-def write_esearch_xml(count: int, ids: Iterable[int | str] = (), errors: str = "") -> bytes:
-    """Return an ESearch reply."""
-    listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
-    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList>{errors}</eSearchResult>".encode()
 
 
 def write_esummary_xml(*documents: str) -> bytes:

@@ -7,7 +7,10 @@ from typing import Any
 def fill_arguments(schema: dict[str, Any], *, neutral: bool) -> dict[str, Any]:
     """Return a value for every argument: an empty one if the schema has one, or else a meaningful one."""
     required = schema.get("required", ())
-    return {name: _value(part, neutral=neutral and name not in required) for name, part in schema["properties"].items()}
+    return {
+        name: _choose_value(part, neutral=neutral and name not in required)
+        for name, part in schema["properties"].items()
+    }
 
 
 def complete_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -21,7 +24,7 @@ def complete_arguments(arguments: dict[str, Any], schema: dict[str, Any]) -> dic
     return whole
 
 
-def _value(part: dict[str, Any], *, neutral: bool) -> Any:
+def _choose_value(part: dict[str, Any], *, neutral: bool) -> Any:
     if part["type"] == "object":
         return fill_arguments(part, neutral=neutral)
     if "default" in part:
@@ -29,7 +32,7 @@ def _value(part: dict[str, Any], *, neutral: bool) -> Any:
     if "enum" in part:
         return part["enum"][0 if neutral else -1]
     if part["type"] == "array":
-        return [] if neutral else [_value(part["items"], neutral=False)]
+        return [] if neutral else [_choose_value(part["items"], neutral=False)]
     if part["type"] == "integer":
         if not neutral:
             return part.get("maximum", 7)

@@ -6,7 +6,7 @@ python import_program.py HOME NAME FILE...
 import sys
 from pathlib import Path
 
-from pubmed_files import settings_at
+from pubmed_files import make_home_settings
 
 from entrez_kit.local import importing, manifest
 
@@ -15,7 +15,7 @@ def main(home: Path, name: str, paths: list[Path]) -> None:
     """Import the files."""
     setattr(importing, "SMALL_BYTES", 0)  # noqa: B010
     setattr(manifest, "FAN_IN", 3)  # noqa: B010 - so that few files are merged, too
-    importing.import_files(settings_at(home), name, paths)
+    importing.import_files(make_home_settings(home), name, paths)
 
 
 if __name__ == "__main__":

@@ -77,7 +77,7 @@ def index_rows(rows: Iterable[IndexRow], name: str = "") -> sqlite3.Connection:
 def read_index(connection: sqlite3.Connection) -> dict[str, object]:
     """Return the content of the written index, in a form that does not depend on its history."""
     removed = lexical.read_set(connection, lexical.REMOVED)
-    index = SearchIndex(lexical._open_segments(connection) or [], removed)
+    index = SearchIndex(lexical._open_segments(connection) or [], removed)  # the written index, not a search
     live = index.list_records()
     pmids = dict(zip(live, index.read_pmids(list(live)), strict=True))
     words = [

@@ -58,7 +58,7 @@ class Abstracts:
     def __init__(self, seed: int = 7, vocabulary: int = 60_000, topics: int = 400) -> None:
         chooser = random.Random(seed)
         self._seed = seed
-        self._words = _list_words(vocabulary, chooser)
+        self.words = _list_words(vocabulary, chooser)
         self._function = chooser.choices(
             FUNCTION_WORDS, [1 / (rank + 1.5) for rank in range(len(FUNCTION_WORDS))], k=_HEAD
         )
@@ -112,7 +112,7 @@ class Abstracts:
             FIRST_PMID + STEP * number,
             " ".join(title).capitalize() + ".",
             " ".join(words).capitalize(),
-            "; ".join(self._words[word] for word in theme[:6]),
+            "; ".join(self.words[word] for word in theme[:6]),
         )
 
     def question(self, number: int, records: int) -> Question:
@@ -140,7 +140,7 @@ class Abstracts:
         return Question(record.pmid, f"What {' '.join(words)}?")
 
     def _inflect(self, word: int, chance: float) -> str:
-        written = self._words[word]
+        written = self.words[word]
         return written if chance < 0.7 else written + _INFLECTIONS[word % len(_INFLECTIONS)]
 
 

@@ -1,8 +1,10 @@
 """Writes reference lists as people paste them: marks, widths, indents, empty lines, numbers, pages."""
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from entrez_kit.base.numerals import to_roman
 
@@ -57,7 +59,7 @@ HEADS: dict[str, Callable[[int], str]] = {
 """Page headers with the number of the page."""
 
 
-def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
+def insert_pages(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -> str:
     """Return a text with page headers and footers, with empty lines around them. A page has ``size`` lines."""
     lines = text.splitlines()
     written: list[str] = []
@@ -69,7 +71,7 @@ def paged(text: str, kind: str, size: int, *, empty: int = 0, first: int = 11) -
     return "\n".join([*written, ""]).replace("\f\n", "\f")
 
 
-def line_numbered(text: str, step: int, *, first: int = 1) -> str:
+def number_lines(text: str, step: int, *, first: int = 1) -> str:
     """Return a text with line numbers."""
     numbered = enumerate(text.splitlines(), start=first)
     return "".join(f"{n} {line}\n" if line and n % step == 0 else f"{line}\n" for n, line in numbered)
@@ -114,3 +116,9 @@ class Layout:
             lines += [""] * (self.blank in ("between", "two") or (self.blank == "some" and place % 3 == 1))
             lines += [""] * (self.blank == "two")
         return self.newline.join([*lines, ""])
+
+
+@cache
+def join_letters(text: str) -> str:
+    """Return the letters and digits of a text, which no layout changes."""
+    return "".join(re.findall(r"[^\W_]", text))

@@ -3,6 +3,7 @@
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+import pytest
 from project_paths import ROOT
 
 from entrez_kit.base.settings import load_settings
@@ -53,3 +54,11 @@ def make_copy(home: Path, name: str = "demo") -> None:
     home.mkdir(parents=True, exist_ok=True)
     files = [*sorted(RECORDS.glob("*.xml")), *write_mesh(home, read_demo_headings())]
     import_files(load_settings({"home": home}), name, files)
+
+
+@pytest.fixture(name="copied_home", scope="module")
+def copied_home_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home folder with a copy of the demo's records, for all tests of a module."""
+    home = tmp_path_factory.mktemp("home")
+    make_copy(home)
+    return home

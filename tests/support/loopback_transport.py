@@ -80,6 +80,11 @@ def make_settings(server: Loopback, folder: Path, **changes: Any) -> Settings:
     )
 
 
+def read_search(bench: TransportBench, term: str = "asthma") -> bytes:
+    """Search PubMed, and return the bytes of the reply."""
+    return bench.eutils.esearch(db="pubmed", term=term).content
+
+
 def add_secrets() -> dict[str, Any]:
     """Return settings that hold an api key and an e-mail address."""
     return {"ncbi_api_key": SecretStr(KEY), "ncbi_admin_email": SecretStr(EMAIL)}

@@ -14,14 +14,16 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 from entrez_kit.server.app import EntrezServer, Options
 from entrez_kit.server.clients import ServerServices
+from entrez_kit.server.workers import Workers
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -62,6 +64,36 @@ NO_MESSAGES: Final[tuple[tuple[bytes, int, object], ...]] = (
     (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', -32700, None),
 )
 """Invalid messages, the error code of each answer, and the id that the answer repeats."""
+
+
+@dataclass
+class ProgressLog:
+    """The progress that a client received; `record` is its callback."""
+
+    steps: list[tuple[float, float | None]] = field(default_factory=list)
+
+    async def record(self, progress: float, total: float | None, message: str | None) -> None:
+        """Add one step."""
+        self.steps.append((progress, total))
+
+
+class ProgressSession:
+    """A session of the protocol that only records the progress of a call."""
+
+    def __init__(self) -> None:
+        self.steps: list[tuple[float, float | None]] = []
+
+    async def report_progress(self, progress: float, total: float | None) -> None:
+        """Add one step."""
+        self.steps.append((progress, total))
+
+
+async def collect_progress(work: Callable[[], object]) -> list[tuple[float, float | None]]:
+    """Run a function as a call of the server, and return the progress that its caller receives."""
+    session = ProgressSession()
+    await Workers().run(SimpleNamespace(session=session), work)  # type: ignore[arg-type]  # only its session is used
+    return session.steps
+
 
 ServicesFor = Callable[..., ServerServices]
 Json = dict[str, Any]

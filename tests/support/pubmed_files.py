@@ -15,12 +15,12 @@ HEAD = (
 DATE = ("Year", "Month", "Day")
 
 
-def settings_at(home: Path) -> Settings:
+def make_home_settings(home: Path) -> Settings:
     """Return settings with all folders below a home folder."""
     return load_settings(environ={"HOME": str(home), "ENTREZ_KIT_HOME": str(home / "kit")}, working_dir=home)
 
 
-def record(
+def write_record(
     pmid: int | str,
     title: str = "A title",
     *,
@@ -65,20 +65,20 @@ def record(
     )
 
 
-def correction(kind: str, pmid: int | str, source: str, note: str = "") -> str:
+def write_correction(kind: str, pmid: int | str, source: str, note: str = "") -> str:
     """Return a link to another record: a retraction, a comment, an update."""
     note = f"<Note>{note}</Note>" if note else ""
     link = f"<RefSource>{source}</RefSource><PMID>{pmid}</PMID>{note}"
     return f'<CommentsCorrections RefType="{kind}">{link}</CommentsCorrections>'
 
 
-def deletion(*pmids: int, version: int | None = 1) -> str:
+def write_deletion(*pmids: int, version: int | None = 1) -> str:
     """Return a list of deletions."""
     mark = "" if version is None else f' Version="{version}"'
     return f"<DeleteCitation>{''.join(f'<PMID{mark}>{pmid}</PMID>' for pmid in pmids)}</DeleteCitation>\n"
 
 
-def article_set(*parts: str) -> bytes:
+def join_articles(*parts: str) -> bytes:
     """Return a document with records and deletions."""
     return (HEAD + "".join(parts) + "</PubmedArticleSet>\n").encode()
 
@@ -86,7 +86,7 @@ def article_set(*parts: str) -> bytes:
 def write_set(folder: Path, name: str, *parts: str, md5: bool = False) -> Path:
     """Write a file, compressed if its name ends so, and its checksum."""
     folder.mkdir(parents=True, exist_ok=True)
-    content = article_set(*parts)
+    content = join_articles(*parts)
     path = folder / name
     path.write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
     if md5:
@@ -100,7 +100,7 @@ def write_md5(path: Path) -> None:
     path.with_name(f"{path.name}.md5").write_text(f"MD5({path.name})= {found}\n", encoding="ascii")
 
 
-def titles(settings: Settings, name: str) -> dict[str, str]:
+def read_titles(settings: Settings, name: str) -> dict[str, str]:
     """Return the titles of a copy by PMID."""
     copy = open_copy(settings, name)
     try:
@@ -111,7 +111,7 @@ def titles(settings: Settings, name: str) -> dict[str, str]:
         copy.close()
 
 
-def content_hash(settings: Settings, name: str) -> str:
+def compute_content_hash(settings: Settings, name: str) -> str:
     """Return the identity of a copy."""
     copy = open_copy(settings, name)
     try:

@@ -8,7 +8,7 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
-from pubmed_files import article_set
+from pubmed_files import join_articles
 
 
 class Publisher:
@@ -59,7 +59,7 @@ class Publisher:
     def publish(self, folder: str, name: str, *parts: str) -> str:
         """Publish a file with its checksum; return its path."""
         path = f"{folder}/{name}.xml.gz"
-        self.files[path] = gzip.compress(article_set(*parts), mtime=0)
+        self.files[path] = gzip.compress(join_articles(*parts), mtime=0)
         if f"{name}.xml.gz" not in self.listed[folder]:
             self.listed[folder].append(f"{name}.xml.gz")
         return path

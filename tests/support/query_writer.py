@@ -247,7 +247,7 @@ class QueryWriter:
 
     def write_subject(self) -> tuple[str, Check]:
         for article in self.pick.sample(self.articles, len(self.articles)):
-            for short, _ in article._people(".//PersonalNameSubject"):
+            for short, _ in article.list_people(".//PersonalNameSubject"):
                 return f'"{short}"[ps]', brute.has_subject(short)
         return "", match_nothing
 
@@ -261,21 +261,21 @@ class QueryWriter:
 
     def write_author_identifier(self) -> tuple[str, Check]:
         path = "MedlineCitation/Article/AuthorList/Author/Identifier"
-        known = self._article()._all(path)
+        known = self._article().list_texts(path)
         if not known:
             return "", match_nothing
         number = self.pick.choice(known).strip().rsplit("/", 1)[-1]
         text = self.pick.choice((number, f"orcid {number}", f"https://orcid.org/{number}"))
-        check = lambda article: any(one.strip().endswith(number) for one in article._all(path))  # noqa: E731
+        check = lambda article: any(one.strip().endswith(number) for one in article.list_texts(path))  # noqa: E731
         return f'"{text}"[auid]', check
 
     def write_location(self) -> tuple[str, Check]:
         path = "MedlineCitation/Article/ELocationID"
-        known = self._article()._all(path)
+        known = self._article().list_texts(path)
         if not known:
             return "", match_nothing
         one = self.pick.choice(known)
-        return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article._all(path))
+        return f'"{one}"[lid]', lambda article: one.casefold() in map(str.casefold, article.list_texts(path))
 
     def write_action(self) -> tuple[str, Check]:
         if not self.actions:
@@ -287,7 +287,7 @@ class QueryWriter:
             for path in (".//ChemicalList/Chemical/NameOfSubstance", ".//SupplMeshList/SupplMeshName")
             for member in members
         ]
-        return f"{name}[pa]", brute.any_of([brute.has_heading(members), *substances])
+        return f"{name}[pa]", brute.matches_some([brute.has_heading(members), *substances])
 
     def write_group(self) -> tuple[str, Check]:
         groups = [name for name, full in self._article().authors if not full]
@@ -333,12 +333,12 @@ class QueryWriter:
 
     def write_substance(self) -> tuple[str, Check]:
         path = ".//ChemicalList/Chemical/NameOfSubstance"
-        names = self._article()._all(path)
+        names = self._article().list_texts(path)
         if not names:
             return "", match_nothing
         name = self.pick.choice(names)
         checks = [brute.has_value(one, name) for one in (path, ".//SupplMeshList/SupplMeshName")]
-        return f'"{name}"[nm]', brute.any_of(checks)
+        return f'"{name}"[nm]', brute.matches_some(checks)
 
     def write_registry(self) -> tuple[str, Check]:
         numbers = self._article().registry

@@ -8,6 +8,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
+import pytest
 import requests
 from Bio import Entrez, Medline
 from lxml import etree
@@ -104,7 +105,7 @@ def write_article_set(*records: str) -> str:
     )
 
 
-SHELF = write_article_set(
+FOUR_RECORDS = write_article_set(
     write_article(
         101,
         "Asthma in children",
@@ -165,7 +166,7 @@ SHELF = write_article_set(
 )
 
 
-def write_records(folder: Path, text: str = SHELF) -> Path:
+def write_records(folder: Path, text: str = FOUR_RECORDS) -> Path:
     """Write records to a file."""
     path = folder / "sandbox_records.xml"
     path.write_text(text, encoding="utf-8")
@@ -232,3 +233,17 @@ def serve(**options: Any) -> Iterator[Client]:
     with Sandbox(**{"enforce_limits": False, **options}) as running:
         yield Client(running)
         assert running.defects == []
+
+
+@pytest.fixture(scope="module", name="small_client")
+def small_client_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Serve four records, written by hand, to all tests of a module."""
+    with serve(corpus=[write_records(tmp_path_factory.mktemp("records"))]) as client:
+        yield client
+
+
+@pytest.fixture(scope="module", name="large_client")
+def large_client_fixture() -> Iterator[Client]:
+    """Serve 20,000 generated records to all tests of a module."""
+    with serve(records=20_000) as client:
+        yield client

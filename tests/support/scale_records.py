@@ -60,7 +60,7 @@ class ScaleRecords:
     def __init__(self, size: int) -> None:
         self.size = size
         chance = random.Random(5)
-        words = list(Abstracts()._words)
+        words = list(Abstracts().words)
         self._surnames = [word[:9] for word in chance.choices(words, k=_SURNAMES)]
         self._journals = [" ".join(chance.choices(words[:3000], k=3)) for _ in range(_JOURNALS)]
         self._places = [split_words(" ".join(chance.choices(words[:8000], k=14))) for _ in range(_PLACES)]
@@ -139,7 +139,7 @@ class ScaleRecords:
 
 def read_vocabulary() -> Vocabulary:
     """Return invented headings: each from a word in the abstracts, in a tree of 20 branches."""
-    words = list(dict.fromkeys(map(normalize, Abstracts()._words)))
+    words = list(dict.fromkeys(map(normalize, Abstracts().words)))
     headings = [
         Heading(word, (f"C{place % 20:02}.{place // 20 % 40:03}.{place // 800:03}",))
         for place, word in enumerate(words)

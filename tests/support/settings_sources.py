@@ -1,6 +1,5 @@
 """The sources of settings in tests: a new home, project folder and environment."""
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,6 @@ from entrez_kit.base.settings import PROJECT_FILE, Settings, load_settings
 
 CANARY = "canary0123456789abcdef"
 EMAIL = "canary.person@example.org"
-needs_modes = pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
 
 
 class Sources:

@@ -1,5 +1,6 @@
 """Lists the recorded replies that a run of the tests used, and skips tests of missing recordings."""
 
+import gzip
 import os
 import sys
 from collections import Counter
@@ -23,6 +24,19 @@ def require_recordings(found: object) -> None:
     if not found and any(_saved):
         pytest.skip("one run of the doctor has too few of these")
     assert found, "the recordings lack the replies that this test needs"
+
+
+def list_recordings(folder: Path) -> list[Path]:
+    """Return the recorded replies of a folder, in the order of their names; there must be some."""
+    found = sorted(path for path in folder.iterdir() if path.is_file())
+    require_recordings(found)
+    return found
+
+
+def read_recording(path: Path) -> bytes:
+    """Return the content of a recorded reply, which may be compressed."""
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix == ".gz" else content
 
 
 def watch(root: Path) -> None:

@@ -1,18 +1,24 @@
 """A model of six words, and settings that name a server, for the tests of the Weaviate index."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from invented_papers import Clock
 
 from entrez_kit.base.settings import Settings, load_settings
+from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.vectors import embed_missing
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
+from entrez_kit.corpus.weaviate.client import connect
 from entrez_kit.services import Services
+
+if TYPE_CHECKING:
+    from weaviate import WeaviateClient
 
 WORDS = ("zebrafish", "swim", "mice", "run", "birds", "fly")
 
@@ -54,6 +60,21 @@ def make_settings(home: Path, url: str, grpc_port: int, **more: Any) -> Settings
             **more,
         }
     )
+
+
+@contextmanager
+def open_client(settings: Settings) -> "Iterator[WeaviateClient]":
+    """Open a client of the server, to see what it stores."""
+    client = connect(settings)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def get_passage_uuid(pmid: int) -> str:
+    """Return the uuid of the first passage of a record."""
+    return chunk_uuid(pmid, "w0")
 
 
 def make_services(settings: Settings) -> Services:

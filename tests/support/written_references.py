@@ -232,3 +232,9 @@ def fabricate_references(articles: Sequence[Article], most: int = 14) -> list[st
             text.format(names=", ".join(reversed(write_initials(one))), **mine),
         ]
     return made
+
+
+def misspell(word: str) -> str:
+    """Replace the middle letter."""
+    middle = len(word) // 2
+    return word[:middle] + ("x" if word[middle] != "x" else "z") + word[middle + 1 :]

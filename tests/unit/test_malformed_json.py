@@ -1,14 +1,14 @@
 """Any JSON value at any place of a reply: the reader returns an answer or raises a typed error."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from copy import deepcopy
 from typing import Any, Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from json_places import list_places, replace_value
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.resolution import parse_converted
@@ -66,32 +66,12 @@ VALUES: Final = st.recursive(
 )
 
 
-def list_places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of every place in a document."""
-    yield above
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from list_places(inner, (*above, key))
-
-
-def replace_at(document: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """Return a copy of a document with another value at a path."""
-    if not path:
-        return value
-    changed = deepcopy(document)
-    inner = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
-    return changed
-
-
 @pytest.mark.parametrize("service", READERS)
 @given(data=st.data())
 def test_any_value_at_any_place_is_an_answer_or_a_typed_error(service: str, data: st.DataObject) -> None:
     document, read = READERS[service]
     path = data.draw(st.sampled_from(list(list_places(document))))
-    content = json.dumps(replace_at(document, path, data.draw(VALUES))).encode()
+    content = json.dumps(replace_value(document, path, data.draw(VALUES))).encode()
     with suppress(UpstreamError):
         read(content)
 

@@ -62,7 +62,7 @@ def entrez_fixture(server: Loopback, no_waiting: None, monkeypatch: pytest.Monke
     }
     for name, value in usual.items():
         monkeypatch.setattr(Entrez, name, value)
-    Entrez._requests.close()
+    Entrez._requests.close()  # as at the end of a program
     yield Entrez
     Entrez._requests.close()
 
@@ -327,7 +327,7 @@ def test_bio_entrez_itself_is_not_changed_and_adds_no_wait(
     assert not {"email", "api_key"} & {name for seen in server.seen for name in seen.params}
     assert {name: value for name, value in vars(Bio.Entrez).items() if not name.startswith("__")} == before
     assert Bio.Entrez.efetch is not entrez.efetch
-    assert Bio.Entrez._open.previous == 0
+    assert Bio.Entrez._open.previous == 0  # the state that a call of Biopython changes
 
 
 def test_threads_get_their_own_replies(entrez: Any, server: Loopback) -> None:

@@ -2,21 +2,19 @@
 
 import json
 import tomllib
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from project_paths import ROOT
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.extras import EXTRAS, is_installed
 from entrez_kit.commands import _app
 from entrez_kit.sandbox.server import Sandbox
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-KitFor = Callable[..., EntrezKit]
 
 
 @pytest.fixture

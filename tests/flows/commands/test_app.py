@@ -18,6 +18,7 @@ from command_line import (
     Program,
     RunResult,
 )
+from platform_marks import needs_full_device
 from rich.text import Text
 
 from commands._app import COMMANDS, load_command
@@ -458,7 +459,7 @@ def test_a_closed_standard_output_does_not_crash() -> None:
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@needs_full_device
 def test_a_full_disk_ends_with_status_9() -> None:
     for form in ("table", "jsonl"):
         done = run_in_pipe(f"entrez-kit --demo search crispr -f {form} >/dev/full")
@@ -514,7 +515,7 @@ def test_an_interrupt_during_a_request_shows_how_to_continue(
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@needs_full_device
 @pytest.mark.parametrize("command", ["--help", "search --help", "guide output"])
 def test_help_on_a_full_disk_ends_with_status_9(command: str) -> None:
     done = run_in_pipe(f"entrez-kit {command} >/dev/full")

@@ -1,8 +1,6 @@
 """`entrez-kit check`: whole flows over the demo corpus, and files that cannot be checked."""
 
-import csv
 import errno
-import io
 import json
 import os
 import re
@@ -10,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, read_error
+from command_line import Cli, read_error, read_lines, read_rows
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -56,8 +54,8 @@ def test_the_status_is_0_if_all_are_verified_and_4_if_there_is_a_finding(cli: Cl
 def test_every_format_lists_every_reference_in_order(cli: Cli, bib: Path) -> None:
     keys = ["good", "madeup", "wrong", "moon", "nobody"]
 
-    rows = list(csv.DictReader(io.StringIO(cli("check", str(bib), "-f", "csv").out)))
-    lines = [json.loads(line) for line in cli("check", str(bib), "-f", "jsonl").out.splitlines()]
+    rows = read_rows(cli("check", str(bib), "-f", "csv").out)
+    lines = read_lines(cli("check", str(bib), "-f", "jsonl").out)
     table = cli("check", str(bib), "-f", "table").out
 
     assert [row["key"] for row in rows] == [line["key"] for line in lines] == keys
@@ -364,7 +362,7 @@ def test_several_files_have_separate_rows_counts_and_corrections(cli: Cli, bib: 
     ]
     assert [one["fixed"] for one in both["files"]] == [str(one) for one in fixed]
     assert [one.read_bytes() for one in fixed] == texts
-    rows = list(csv.DictReader(io.StringIO(cli("check", str(bib), str(ris), "-f", "csv").out)))
+    rows = read_rows(cli("check", str(bib), str(ris), "-f", "csv").out)
     assert [row["file"] for row in rows] == [str(bib)] * 5 + [str(ris)] * 2
 
 

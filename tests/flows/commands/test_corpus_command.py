@@ -1,9 +1,6 @@
 """`entrez-kit corpus` in the terminal: queries are synced, searched, compared and exported."""
 
-import csv
-import io
 import json
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -13,9 +10,10 @@ from typing import Any
 
 import pytest
 import rispy
-from command_line import Cli, RunResult
+from command_line import Cli, RunResult, read_lines, read_rows
 from invented_papers import Paper, write_file
-from program_streams import on_terminal
+from platform_marks import needs_model2vec, needs_terminal
+from program_streams import run_on_terminal
 from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
@@ -23,9 +21,7 @@ from entrez_kit.commands._views import corpus as corpus_views
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.sandbox.server import Sandbox
 
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="the package pyarrow is not installed")
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 FISH = Paper(
     1001,
@@ -310,7 +306,7 @@ def test_a_search_can_be_limited_to_a_key_and_printed_in_every_format(cli: Cli, 
         narrowed = read_document(cli("corpus", "search", "zebrafish", "--corpus", "danio", "--json"))["results"]
         lines = cli("corpus", "search", "zebrafish", "-f", "jsonl").out.splitlines()
         ids = cli("corpus", "search", "zebrafish", "-f", "ids", "-n", "2").out.split()
-        table = list(csv.DictReader(io.StringIO(cli("corpus", "search", "zebrafish", "-f", "csv").out)))
+        table = read_rows(cli("corpus", "search", "zebrafish", "-f", "csv").out)
         offline = read_document(cli("--offline", "corpus", "search", "zebrafish", "--json"))["results"]
         assert sandbox.requests() == before
 
@@ -405,7 +401,7 @@ def test_an_export_can_be_read_back(cli: Cli, pubmed: Callable[..., Any], tmp_pa
         cli(*SYNC, "--overlap-days", "30")
     target = tmp_path / "fish.jsonl"
     done = cli("corpus", "export", "fish", "-o", str(target))
-    records = [json.loads(line) for line in target.read_text(encoding="utf-8").splitlines()]
+    records = read_lines(target)
     some = cli("corpus", "export", "--all", "-f", "jsonl", "--fields", "pmid,title").out.splitlines()
 
     assert done.status == 0
@@ -538,8 +534,8 @@ def test_a_snippet_is_the_sentence_that_matches_the_query(passage: str, query: s
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_table_is_not_wider_than_the_terminal(columns: int) -> None:
-    on_terminal("--demo", "corpus", "list", columns=columns)
-    ended = on_terminal("--demo", "corpus", "search", "base", "editing", "-n", "3", columns=columns)
+    run_on_terminal("--demo", "corpus", "list", columns=columns)
+    ended = run_on_terminal("--demo", "corpus", "search", "base", "editing", "-n", "3", columns=columns)
 
     assert ended.status == 0
     assert "99000001" in ended.out

@@ -1,84 +1,15 @@
 """`entrez-kit db`: any Entrez database in the terminal."""
 
-import csv
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import Cli, Program, RunResult, read_error
+from command_line import Cli, Program, read_error, read_lines, read_rows
 
-from entrez_kit import EntrezKit
 from entrez_kit.commands import db as db_module
-from entrez_kit.core.operation import Operation
-from entrez_kit.databases.fetch import FETCH
-from entrez_kit.databases.info import INFO
-from entrez_kit.databases.link import LINK
-from entrez_kit.databases.search import SEARCH
-from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 IDS = ("672", "999999", "7157", "TP53", "672")
-
-
-def read_lines(done: RunResult) -> list[dict[str, Any]]:
-    """Return the documents of JSON lines."""
-    return [json.loads(line) for line in done.out.splitlines()]
-
-
-def read_rows(done: RunResult, delimiter: str = ",") -> list[dict[str, str]]:
-    """Return the rows of a table of text."""
-    return list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("words", "operation", "arguments"),
-    [
-        (("db", "info"), INFO, {}),
-        (("db", "info", "mesh"), INFO, {"db": "mesh"}),
-        (("db", "info", "--term", "TP53"), INFO, {"term": "TP53"}),
-        (("db", "search", "mesh", "diabetes", "mellitus"), SEARCH, {"db": "mesh", "term": "diabetes mellitus"}),
-        (
-            ("db", "search", "mesh", "qqzz", "-n", "5", "--offset", "0"),
-            SEARCH,
-            {"db": "mesh", "term": "qqzz", "max_results": 5},
-        ),
-        (("db", "summary", "gene", *IDS), SUMMARY, {"db": "gene", "ids": list(IDS)}),
-        (
-            ("db", "fetch", "nuccore", "ZZ900001.1", "ZZ1.1", "--rettype", "fasta", "--retmode", "text"),
-            FETCH,
-            {"db": "nuccore", "ids": ["ZZ900001.1", "ZZ1.1"], "rettype": "fasta", "retmode": "text"},
-        ),
-        (
-            ("db", "link", *IDS, "--from", "gene", "--to", "pubmed"),
-            LINK,
-            {"ids": list(IDS), "source": "gene", "target": "pubmed"},
-        ),
-        (
-            ("db", "link", "99000001", "--to", "pubmed", "--link-name", "pubmed_pubmed", "--scores", "--verify"),
-            LINK,
-            {
-                "ids": ["99000001"],
-                "target": "pubmed",
-                "link_name": "pubmed_pubmed",
-                "scores": True,
-                "verify": True,
-            },
-        ),
-    ],
-)
-def test_json_equals_the_document_of_python(
-    cli: Cli, sandbox: Sandbox, kit_for: KitFor, words: tuple[str, ...], operation: Operation[Any, Any], arguments: Any
-) -> None:
-    done = cli(*words, "--json")
-
-    expected = operation.run(kit_for(sandbox).services, arguments)
-    assert json.loads(done.out) == expected.model_dump(mode="json")
-    assert done.status == (4 if expected.missing_error() else 0)
 
 
 def test_json_lines_have_one_line_per_id_in_order(cli: Cli) -> None:
@@ -89,7 +20,7 @@ def test_json_lines_have_one_line_per_id_in_order(cli: Cli) -> None:
 
     assert summaries.status == links.status == 4
     for done, key in ((summaries, "uid"), (links, "source_id")):
-        found = read_lines(done)
+        found = read_lines(done.out)
         assert [line.get(key) or (line["input"], line["status"], line["error"]["code"]) for line in found] == [
             "672",
             ("999999", "not_found", "ENTITY_NOT_FOUND"),
@@ -104,12 +35,12 @@ def test_rows_have_the_records_found_and_stderr_names_the_others(cli: Cli, form:
     summaries = cli("db", "summary", "gene", *IDS, "-f", form)
     links = cli("db", "link", *IDS, "--from", "gene", "--to", "pubmed", "-f", form)
 
-    assert [(row["uid"], row["title"]) for row in read_rows(summaries, delimiter)] == [
+    assert [(row["uid"], row["title"]) for row in read_rows(summaries.out, delimiter)] == [
         ("672", "BRCA1"),
         ("7157", "TP53"),
         ("672", "BRCA1"),
     ]
-    assert [(row["source_id"], row["id"]) for row in read_rows(links, delimiter)][:4] == [
+    assert [(row["source_id"], row["id"]) for row in read_rows(links.out, delimiter)][:4] == [
         ("672", "99000033"),
         ("672", "99000032"),
         ("672", "99000030"),
@@ -122,7 +53,7 @@ def test_rows_have_the_records_found_and_stderr_names_the_others(cli: Cli, form:
 @pytest.mark.long
 def test_fields_of_a_database_can_be_selected(cli: Cli) -> None:
     done = cli("db", "summary", "taxonomy", "9606", "5", "-f", "csv", "--fields", "uid,scientificname,rank")
-    failed = read_lines(cli("db", "summary", "taxonomy", "9606", "5", "-f", "jsonl", "--fields", "uid,rank"))
+    failed = read_lines(cli("db", "summary", "taxonomy", "9606", "5", "-f", "jsonl", "--fields", "uid,rank").out)
 
     assert done.out == "uid,scientificname,rank\n9606,Homo sapiens,species\n"
     assert failed[0] == {"uid": "9606", "rank": "species"}
@@ -234,32 +165,6 @@ def test_fields_are_rejected_for_text(cli: Cli) -> None:
 # statuses
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("words", "status", "code"),
-    [
-        (("db", "info", "nosuchdb"), 3, "ENTITY_NOT_FOUND"),
-        (("db", "search", "nosuchdb", "x"), 2, "INVALID_INPUT"),
-        (("db", "search", "gene", " "), 2, "INVALID_INPUT"),
-        (("db", "search", "gene", "x", "-n", "0"), 2, "INVALID_INPUT"),
-        (("db", "search", "gene", "x", "--min-date", "2020"), 2, "INVALID_INPUT"),
-        (("db", "summary", "gene", "999999"), 3, "ENTITY_NOT_FOUND"),
-        (("db", "summary", "gene", "TP53"), 2, "INVALID_INPUT"),
-        (("db", "summary", "gene", "7157", "999999"), 4, "ENTITY_NOT_FOUND"),
-        (("db", "fetch", "gene", "999999"), 3, "ENTITY_NOT_FOUND"),
-        (("db", "fetch", "nuccore", "990000101", "--rettype", "fastq", "-f", "text"), 2, "INVALID_INPUT"),
-        (("db", "link", "999999", "--from", "gene", "--to", "pubmed"), 3, "ENTITY_NOT_FOUND"),
-        (("db", "link", "7157", "--from", "genes"), 2, "INVALID_INPUT"),
-        (("db", "link", "7157", "--link-name", "a b"), 2, "INVALID_INPUT"),
-    ],
-)
-def test_each_failure_has_its_status_and_envelope(cli: Cli, words: tuple[str, ...], status: int, code: str) -> None:
-    done = cli(*words)
-
-    assert done.status == status
-    assert read_error(done)["code"] == code
-
-
 @pytest.mark.parametrize(
     ("words", "endpoint"),
     [
@@ -326,7 +231,7 @@ def test_tables_are_not_wider_than_the_terminal(
 
 
 @pytest.mark.process
-def test_a_separate_process_ends_like_a_call_in_this_process(process: Callable[..., RunResult]) -> None:
+def test_a_separate_process_ends_like_a_call_in_this_process(process: Program) -> None:
     fasta = process("db", "fetch", "nuccore", "ZZ900001.1", "--rettype", "fasta", "-f", "text")
     missing = process("db", "summary", "taxonomy", "9606", "5")
 

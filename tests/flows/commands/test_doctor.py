@@ -1,19 +1,17 @@
 """`entrez-kit doctor`: the report in every format, and the exit status."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import Cli, read_error
 from drifting_service import drift, replace_text
-from program_streams import Program, on_terminal
+from platform_marks import needs_home_variable, needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import known_shapes
-
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-
 
 ADDRESSES = {
     "EUTILS": "/entrez/eutils",
@@ -27,18 +25,13 @@ ADDRESSES = {
 
 
 @pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    return Program(capsys, monkeypatch)
-
-
-@pytest.fixture
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Point every service at a port on which no program listens."""
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "http://127.0.0.1:9/entrez/eutils")
 
 
-def test_the_demo_is_healthy(program: Program) -> None:
-    ended = program("doctor", "--demo")
+def test_the_demo_is_healthy(main: Cli) -> None:
+    ended = main("doctor", "--demo")
 
     assert (ended.status, ended.err) == (0, f"Warning: {DEMO_WARNING}\n")
     assert ended.document["healthy"] is True
@@ -47,8 +40,8 @@ def test_the_demo_is_healthy(program: Program) -> None:
     assert skipped == ["dns", "tcp", "tls"]
 
 
-def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
-    ended = program("doctor", "--network", "--demo", "-f", "jsonl")
+def test_the_demo_is_healthy_for_every_service(main: Cli) -> None:
+    ended = main("doctor", "--network", "--demo", "-f", "jsonl")
 
     assert ended.status == 0
     services = [json.loads(line).get("service") for line in ended.out.splitlines()]
@@ -66,15 +59,15 @@ def test_the_demo_is_healthy_for_every_service(program: Program) -> None:
 
 @pytest.mark.long
 def test_deep_lists_every_comparison_and_a_difference_ends_with_status_4(
-    program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None, tmp_path: Path
+    main: Cli, monkeypatch: pytest.MonkeyPatch, no_waiting: None, tmp_path: Path
 ) -> None:
     with Sandbox(enforce_limits=False) as sandbox:
         for name, path in ADDRESSES.items():
             monkeypatch.setenv(f"ENTREZ_KIT_{name}_URL", f"{sandbox.url}{path}")
-        agreeing = program("doctor", "--deep")
+        agreeing = main("doctor", "--deep")
         drift(sandbox, "einfo", replace_text("<DbName>", "<New/><DbName>"))
-        differing = program("doctor", "--deep", "--save", str(tmp_path / "replies"))
-        table = program("doctor", "--deep", "-f", "table")
+        differing = main("doctor", "--deep", "--save", str(tmp_path / "replies"))
+        table = main("doctor", "--deep", "-f", "table")
 
     assert agreeing.status == 0
     assert {one["verdict"] for one in agreeing.document["comparisons"]} == {"agrees", "skipped"}
@@ -97,14 +90,14 @@ def test_deep_lists_every_comparison_and_a_difference_ends_with_status_4(
 
 
 def test_a_difference_from_the_known_shape_is_only_logged_during_normal_calls(
-    program: Program, monkeypatch: pytest.MonkeyPatch, no_waiting: None
+    main: Cli, monkeypatch: pytest.MonkeyPatch, no_waiting: None
 ) -> None:
-    monkeypatch.setattr(known_shapes, "_noticed", set())
+    monkeypatch.setattr(known_shapes, "_noticed", set())  # a difference is logged once a process
     monkeypatch.setenv("MCP_LOG_LEVEL", "debug")
     with Sandbox(enforce_limits=False) as sandbox:
         monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", f"{sandbox.url}/entrez/eutils")
         drift(sandbox, "espell", replace_text("<Query>", "<New/><Query>"))
-        reported, quiet = program("spell", "crisper", "-v", "--no-cache"), program("spell", "crisper", "--no-cache")
+        reported, quiet = main("spell", "crisper", "-v", "--no-cache"), main("spell", "crisper", "--no-cache")
 
     assert (reported.status, quiet.status) == (0, 0)
     assert reported.out == quiet.out
@@ -112,60 +105,60 @@ def test_a_difference_from_the_known_shape_is_only_logged_during_normal_calls(
     assert "New" not in quiet.err
 
 
-def test_save_requires_deep_and_an_empty_folder(program: Program, tmp_path: Path) -> None:
+def test_save_requires_deep_and_an_empty_folder(main: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("", encoding="utf-8")
     for flags in (("--save", str(tmp_path / "new")), ("--deep", "--save", str(tmp_path))):
-        ended = program("doctor", *flags, "--demo")
+        ended = main("doctor", *flags, "--demo")
 
         assert (ended.status, ended.out) == (2, "")
-        assert ended.error["invalid_input"].startswith("save=")
+        assert read_error(ended)["invalid_input"].startswith("save=")
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.usefixtures("unreachable")
-def test_a_failing_hop_ends_with_status_5_the_report_and_the_envelope(program: Program) -> None:
-    ended = program("doctor")
+def test_a_failing_hop_ends_with_status_5_the_report_and_the_envelope(main: Cli) -> None:
+    ended = main("doctor")
 
     assert ended.status == 5
     assert ended.document["healthy"] is False
     (failed,) = [check for check in ended.document["checks"] if check["status"] == "failed"]
     assert (failed["name"], failed["service"]) == ("tcp", "E-utilities")
-    assert ended.error["code"] == "UPSTREAM_ERROR"
-    assert ended.error["details"] == {"reason": "tcp_failed", "failed": ["E-utilities tcp"]}
-    assert ended.error["recovery_hint"] == failed["hint"]
+    assert read_error(ended)["code"] == "UPSTREAM_ERROR"
+    assert read_error(ended)["details"] == {"reason": "tcp_failed", "failed": ["E-utilities tcp"]}
+    assert read_error(ended)["recovery_hint"] == failed["hint"]
 
 
-def test_an_invalid_setting_ends_with_status_8(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_setting_ends_with_status_8(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
-    ended = program("doctor")
+    ended = main("doctor")
 
     assert (ended.status, ended.out) == (8, "")
-    assert "NCBI_TIMEOUT_MS" in ended.error["message"]
+    assert "NCBI_TIMEOUT_MS" in read_error(ended)["message"]
 
 
 def test_a_cache_that_cannot_be_written_ends_with_status_9(
-    program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    main: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     monkeypatch.setenv("ENTREZ_KIT_CACHE_DIR", str(file))
-    ended = program("doctor", "--offline")
+    ended = main("doctor", "--offline")
 
     assert ended.status == 9
-    assert ended.error["code"] == "STORE_ERROR"
+    assert read_error(ended)["code"] == "STORE_ERROR"
 
 
-def test_offline_tests_only_this_machine(program: Program) -> None:
-    ended = program("doctor", "--offline")
+def test_offline_tests_only_this_machine(main: Cli) -> None:
+    ended = main("doctor", "--offline")
 
     assert ended.status == 0
     assert {check["status"] for check in ended.document["checks"] if "service" in check} == {"skipped"}
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
-def test_warnings_end_with_status_4_and_without_an_envelope(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+@needs_home_variable
+def test_warnings_end_with_status_4_and_without_an_envelope(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
-    ended = program("doctor", "--offline")
+    ended = main("doctor", "--offline")
 
     assert ended.status == 4
     assert ended.document["healthy"] is True
@@ -173,12 +166,12 @@ def test_warnings_end_with_status_4_and_without_an_envelope(program: Program, mo
 
 
 @pytest.mark.usefixtures("unreachable")
-def test_no_secret_is_printed(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_secret_is_printed(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef")
     monkeypatch.setenv("NCBI_ADMIN_EMAIL", "canary.person@example.org")
     monkeypatch.setenv("HTTPS_PROXY", "http://me:hunter2-canary@127.0.0.1:9")
     monkeypatch.setenv("ENTREZ_KIT_EUTILS_URL", "https://eutils.ncbi.nlm.nih.gov/entrez/eutils")
-    ended = program("doctor", "-v")
+    ended = main("doctor", "-v")
 
     assert ended.status == 5
     assert "canary" not in ended.out + ended.err
@@ -190,7 +183,7 @@ def test_no_secret_is_printed(program: Program, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("unreachable")
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_shows_a_table_with_advice(columns: int) -> None:
-    ended = on_terminal("doctor", columns=columns)
+    ended = run_on_terminal("doctor", columns=columns)
 
     assert ended.status == 5
     assert "Connection (TCP)" in ended.out
@@ -203,7 +196,7 @@ def test_a_terminal_shows_a_table_with_advice(columns: int) -> None:
 @pytest.mark.long
 @needs_terminal
 def test_a_terminal_reports_that_the_machine_is_healthy() -> None:
-    ended = on_terminal("doctor", "--demo")
+    ended = run_on_terminal("doctor", "--demo")
 
     assert ended.status == 0
     assert "No problems found." in ended.out

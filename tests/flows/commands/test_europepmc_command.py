@@ -1,23 +1,17 @@
 """`entrez-kit europepmc`: formats, paging, missing records, and tables for people."""
 
-import csv
-import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli, make_caller
+from command_line import Cli, make_caller, read_lines, read_rows
 
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
-
-
-def read_lines(text: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in text.splitlines()]
 
 
 @pytest.fixture
@@ -52,7 +46,7 @@ def test_preprints_can_be_searched_alone(cli: Cli) -> None:
 
 
 def test_csv_has_a_key_for_every_record(cli: Cli) -> None:
-    rows = list(csv.DictReader(io.StringIO(cli("europepmc", "crispr OR sleep", "-f", "csv").out)))
+    rows = read_rows(cli("europepmc", "crispr OR sleep", "-f", "csv").out)
 
     assert all(row["id"] for row in rows)
     preprint = next(row for row in rows if row["source"] == "PPR")

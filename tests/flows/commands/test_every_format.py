@@ -14,9 +14,9 @@ from zipfile import is_zipfile
 
 import pytest
 import yaml
-from command_line import Cli, RunResult
+from command_line import Cli, RunResult, read_lines
 from project_paths import DATA
-from pubmed_files import record, write_set
+from pubmed_files import write_record, write_set
 
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
@@ -113,7 +113,7 @@ def corpora(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _corpus(request: pytest.FixtureRequest, cli: Cli, corpora: Path) -> None:
     if "local list" in request.node.name:
-        import_files(load_settings(), "copy", [write_set(corpora, "one.xml", record(1))])
+        import_files(load_settings(), "copy", [write_set(corpora, "one.xml", write_record(1))])
     if "corpus" not in request.node.name:
         return
     file, saved = load_settings().data_dir / CORPUS_FILE, corpora / CORPUS_FILE
@@ -180,7 +180,7 @@ def parse_output(selected: Format, text: str) -> Any:
     if selected.name == "yaml":
         return yaml.safe_load(text)
     if selected.name == "jsonl":
-        return [json.loads(line) for line in text.splitlines()]
+        return read_lines(text)
     if selected.has_cells:
         rows = list(csv.reader(io.StringIO(text), delimiter="," if selected.name == "csv" else "\t"))
         assert all(len(row) == len(rows[0]) for row in rows)
@@ -238,14 +238,19 @@ def test_every_format_of_a_command_is_written_to_a_pipe_and_to_a_file(cli: Cli, 
 @pytest.mark.long
 @pytest.mark.process
 @pytest.mark.skipif(not is_installed("cite"), reason="pandoc is not installed")
-@pytest.mark.parametrize("name", CALLS)
-def test_pages_are_converted_in_every_command_that_prints_pages(cli: Cli, name: str, tmp_path: Path) -> None:
-    for selected in list_formats(name):
-        if selected.name in CONVERTED:
-            target = tmp_path / f"out{selected.suffixes[0]}"
-            done = run_call(cli, name, CALLS[name], "-o", str(target))
-            assert done.status == FINDINGS.get(name, 0), (selected.name, done.err)
-            assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
+@pytest.mark.parametrize(
+    ("name", "selected"),
+    [(name, selected) for name in CALLS for selected in list_formats(name) if selected.name in CONVERTED],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_pages_are_converted_in_every_command_that_prints_pages(
+    cli: Cli, name: str, selected: Format, tmp_path: Path
+) -> None:
+    target = tmp_path / f"out{selected.suffixes[0]}"
+    done = run_call(cli, name, CALLS[name], "-o", str(target))
+
+    assert done.status == FINDINGS.get(name, 0), done.err
+    assert is_zipfile(target) if selected.name == "docx" else "</html>" in target.read_text(encoding="utf-8")
 
 
 @pytest.mark.long

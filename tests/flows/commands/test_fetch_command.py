@@ -1,16 +1,13 @@
 """`entrez-kit fetch` over the demo corpus: formats, order, and missing records."""
 
-import csv
-import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import Cli, RunResult, read_error
+from command_line import Cli, read_error, read_lines, read_rows
 from lxml import etree
 
 from entrez_kit.sandbox.server import Sandbox
@@ -19,16 +16,11 @@ MIXED = ("99000050", "12", "PMC99000001", "10.5555/ekit.2025.0006", "nonsense", 
 FORMATS = ("json", "jsonl", "csv", "tsv", "ids", "xml", "nbib", "md", "table", "ris", "bibtex", "csl")
 
 
-def read_lines(done: RunResult) -> list[dict[str, Any]]:
-    """Return the documents of JSON lines."""
-    return [json.loads(line) for line in done.out.splitlines()]
-
-
 def test_there_is_one_outcome_per_input_in_order(cli: Cli) -> None:
     done = cli("fetch", *MIXED, "-f", "jsonl")
 
     assert done.status == 4
-    found = read_lines(done)
+    found = read_lines(done.out)
     assert [line.get("pmid") or (line["input"], line["status"]) for line in found] == [
         "99000050",
         ("12", "not_found"),
@@ -63,7 +55,7 @@ def test_no_record_found_ends_with_status_3_and_no_valid_id_with_status_2(cli: C
 
 
 def test_rows_have_the_records_found_with_the_columns_for_joins(cli: Cli) -> None:
-    rows = list(csv.DictReader(io.StringIO(cli("fetch", *MIXED, "-f", "csv").out)))
+    rows = read_rows(cli("fetch", *MIXED, "-f", "csv").out)
 
     assert [row["pmid"] for row in rows] == ["99000050", "99000001", "99000006", "99000050"]
     first = rows[1]
@@ -220,7 +212,7 @@ def test_fetch_reads_every_format_that_search_prints(cli: Cli, form: str) -> Non
 def test_lines_of_failed_ids_can_be_used_as_input(cli: Cli) -> None:
     first = cli("fetch", "99000001", "12", "-f", "jsonl").out
 
-    again = read_lines(cli("fetch", "-", "-f", "jsonl", stdin=first))
+    again = read_lines(cli("fetch", "-", "-f", "jsonl", stdin=first).out)
 
     assert [line.get("pmid") or line["input"] for line in again] == ["99000001", "12"]
 
@@ -297,7 +289,7 @@ def test_a_failing_service_ends_with_status_5_in_every_format(cli: Cli, sandbox:
         assert done.status == 5, form
         assert not target.exists()
     done = cli("fetch", "99000001", "-f", "jsonl")
-    assert read_lines(done)[0]["error"]["code"] == "UPSTREAM_ERROR"
+    assert read_lines(done.out)[0]["error"]["code"] == "UPSTREAM_ERROR"
     assert read_error(done)["code"] == "UPSTREAM_ERROR"
 
 
@@ -308,14 +300,14 @@ def test_many_records_arrive_complete_and_in_order(cli: Cli) -> None:
     done = cli("fetch", "-", "-f", "jsonl", stdin="\n".join(ids))
 
     assert done.status == 0
-    assert [line["pmid"] for line in read_lines(done)] == ids
+    assert [line["pmid"] for line in read_lines(done.out)] == ids
     assert json.loads(cli("fetch", "-", stdin="\n".join(ids)).out)["requested_pmids"] == ids
 
 
 def test_json_lines_and_the_document_have_the_same_records(cli: Cli) -> None:
     ids = [str(number) for number in range(99000001, 99000074)]
 
-    assert read_lines(cli("fetch", *ids, "-f", "jsonl")) == json.loads(cli("fetch", *ids).out)["articles"]
+    assert read_lines(cli("fetch", *ids, "-f", "jsonl").out) == json.loads(cli("fetch", *ids).out)["articles"]
 
 
 def test_a_file_with_a_partial_result_is_written(cli: Cli, tmp_path: Path) -> None:

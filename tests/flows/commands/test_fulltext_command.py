@@ -1,14 +1,12 @@
 """`entrez-kit fulltext` in the terminal: formats, mixed ids, order of outcomes, exit status."""
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from command_line import Cli, read_error
-from program_streams import on_terminal
+from command_line import Cli, read_error, read_lines, read_rows
+from program_streams import run_on_terminal
 
 from entrez_kit.commands import _output, _state
 from entrez_kit.commands._formats import tables
@@ -32,7 +30,7 @@ def test_ids_of_all_kinds_are_accepted_and_answered_in_order(cli: Cli) -> None:
 
 def test_jsonl_has_one_line_per_input_in_order(cli: Cli) -> None:
     ended = cli("fulltext", "99000008", "PMC99000001", "rubbish", "99000007", "-f", "jsonl")
-    lines = [json.loads(line) for line in ended.out.splitlines()]
+    lines = read_lines(ended.out)
 
     assert ended.status == 4
     assert [line.get("status", line.get("via_source")) for line in lines] == [
@@ -167,7 +165,7 @@ def test_text_of_a_pdf_is_escaped_in_markdown() -> None:
 def test_a_terminal_shows_the_whole_text_without_cut_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAGER", "cat")
     columns = 60
-    ended = on_terminal("--demo", "fulltext", "PMC99000001", "99000008", columns=columns)
+    ended = run_on_terminal("--demo", "fulltext", "PMC99000001", "99000008", columns=columns)
     shown = re.sub(".\b", "", ended.out)
 
     assert ended.status == 4
@@ -362,7 +360,7 @@ def test_a_text_is_not_reported_as_missing_if_a_source_failed(
 
 def test_rows_and_ids_include_only_articles_with_a_text(cli: Cli) -> None:
     ids = cli("fulltext", "99000008", "PMC99000001", "rubbish", "10.5555/ekit.2017.0007", "-f", "ids")
-    rows = list(csv.DictReader(io.StringIO(cli("fulltext", "99000001", "99000007", "-f", "csv").out)))
+    rows = read_rows(cli("fulltext", "99000001", "99000007", "-f", "csv").out)
 
     assert (ids.status, ids.out) == (4, "99000001\n99000007\n")
     assert [entry["id"] for entry in json.loads(ids.err)["error"]["details"]["missing"]] == ["99000008", "rubbish"]

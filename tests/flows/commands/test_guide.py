@@ -4,14 +4,15 @@ import ast
 import json
 import re
 import shlex
-import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import get_args
 
 import pytest
-from program_streams import Program, on_terminal
+from command_line import Cli, read_error
+from platform_marks import needs_terminal
+from program_streams import run_on_terminal
 from project_paths import ROOT
 from syntax_trees import read_nodes
 
@@ -31,13 +32,6 @@ WARNINGS = ("Warn", "MatchWarning", "warn")
 """What causes a warning: two models, and a method that adds one to related articles."""
 UNUSED = ("from_ncbi", "from_mixed")
 """No warning: NCBI is the usual source, and articles of several sources have a warning for each."""
-
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-
-
-@pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    return Program(capsys, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -73,34 +67,34 @@ def join_whitespace(text: str) -> str:
 # The command
 
 
-def test_without_a_topic_all_guides_are_listed(program: Program) -> None:
-    ended = program("guide", "--json")
+def test_without_a_topic_all_guides_are_listed(main: Cli) -> None:
+    ended = main("guide", "--json")
 
     assert ended.status == 0
     assert [guide["topic"] for guide in ended.document] == list(TOPICS)
     assert all(guide["title"] and guide["summary"] for guide in ended.document)
-    assert program("guide").out.count("\n- `") == len(TOPICS)
+    assert main("guide").out.count("\n- `") == len(TOPICS)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_pipe_gets_markdown_and_json_on_request(program: Program, topic: str) -> None:
-    text = program("guide", topic).out
-    document = program("guide", topic, "--json").document
+def test_a_pipe_gets_markdown_and_json_on_request(main: Cli, topic: str) -> None:
+    text = main("guide", topic).out
+    document = main("guide", topic, "--json").document
 
     assert text.startswith("# ")
     assert document == {"topic": topic, "title": text.split("\n")[0][2:], "text": text}
-    assert program("guide", topic, "-f", "md").out == text
+    assert main("guide", topic, "-f", "md").out == text
 
 
-def test_a_topic_may_be_abbreviated_and_spelled_in_any_case(program: Program) -> None:
+def test_a_topic_may_be_abbreviated_and_spelled_in_any_case(main: Cli) -> None:
     for name in ("exit-codes", "exit", "Exit Codes", "exit_codes"):
-        assert program("guide", name).out.startswith("# Exit codes")
+        assert main("guide", name).out.startswith("# Exit codes")
 
 
-def test_a_topic_of_two_words_needs_no_quotes(program: Program) -> None:
-    assert program("guide", "exit", "codes").out == read_guide("exit-codes").text
-    assert program("guide", "Getting", "Started", "--json").document["topic"] == "getting-started"
+def test_a_topic_of_two_words_needs_no_quotes(main: Cli) -> None:
+    assert main("guide", "exit", "codes").out == read_guide("exit-codes").text
+    assert main("guide", "Getting", "Started", "--json").document["topic"] == "getting-started"
 
 
 @pytest.mark.parametrize(
@@ -116,14 +110,14 @@ def test_a_topic_of_two_words_needs_no_quotes(program: Program) -> None:
     ],
 )
 def test_a_word_that_is_not_a_topic_opens_the_guide_with_that_word_and_a_note_names_it(
-    program: Program, alias: tuple[str, ...], topic: str
+    main: Cli, alias: tuple[str, ...], topic: str
 ) -> None:
-    ended = program("guide", *alias)
+    ended = main("guide", *alias)
 
     assert (ended.status, ended.out) == (0, read_guide(topic).text)
     assert ended.err.startswith("Note: ")
     assert f"`{topic}`" in ended.err
-    assert program("guide", topic).err == ""
+    assert main("guide", topic).err == ""
 
 
 def test_every_alias_opens_a_guide_that_has_the_word() -> None:
@@ -132,71 +126,71 @@ def test_every_alias_opens_a_guide_that_has_the_word() -> None:
         assert alias.replace("-", "") in re.sub(r"[\s_-]", "", read_guide(topic).text.lower()), alias
 
 
-def test_a_search_lists_guide_and_line_of_every_match(program: Program) -> None:
-    matches = program("guide", "--search", "Prisma", "--json").document
+def test_a_search_lists_guide_and_line_of_every_match(main: Cli) -> None:
+    matches = main("guide", "--search", "Prisma", "--json").document
 
     assert {match["topic"] for match in matches} == {"searching", "review"}
     for match in matches:
         line = read_guide(match["topic"]).text.split("\n")[match["line"] - 1]
         assert match["text"].startswith(join_whitespace(line))
-    printed = program("guide", "--search", "Prisma").out.splitlines()
+    printed = main("guide", "--search", "Prisma").out.splitlines()
     assert printed == [f"{match['topic']}:{match['line']}: {match['text']}" for match in matches]
 
 
-def test_a_search_finds_a_phrase_across_a_line_break(program: Program) -> None:
+def test_a_search_finds_a_phrase_across_a_line_break(main: Cli) -> None:
     lines = read_guide("rate-limits").text.split("\n")
     number = next(n for n, (one, two) in enumerate(pairwise(lines)) if " " in one and " " in two)
     phrase = f"{lines[number].split()[-1]}  {lines[number + 1].split()[0]}"
 
-    matches = program("guide", "rate-limits", "--search", phrase, "--json").document
+    matches = main("guide", "rate-limits", "--search", phrase, "--json").document
 
     assert number + 1 in [match["line"] for match in matches]
 
 
-def test_a_search_can_be_limited_to_one_guide(program: Program) -> None:
-    assert {match["topic"] for match in program("guide", "--search", "retract", "--json").document} > {"corpus"}
-    only = program("guide", "corpus", "--search", "retract", "--json").document
+def test_a_search_can_be_limited_to_one_guide(main: Cli) -> None:
+    assert {match["topic"] for match in main("guide", "--search", "retract", "--json").document} > {"corpus"}
+    only = main("guide", "corpus", "--search", "retract", "--json").document
     assert {match["topic"] for match in only} == {"corpus"}
 
 
-def test_a_search_without_a_match_ends_with_status_3_and_an_empty_one_with_status_2(program: Program) -> None:
-    ended = program("guide", "--search", "xylophone")
+def test_a_search_without_a_match_ends_with_status_3_and_an_empty_one_with_status_2(main: Cli) -> None:
+    ended = main("guide", "--search", "xylophone")
 
-    assert (ended.status, ended.out, ended.error["code"]) == (3, "", "ENTITY_NOT_FOUND")
-    assert program("guide", "--search", " ").status == 2
+    assert (ended.status, ended.out, read_error(ended)["code"]) == (3, "", "ENTITY_NOT_FOUND")
+    assert main("guide", "--search", " ").status == 2
 
 
-def test_an_unknown_topic_is_rejected_with_a_similar_one(program: Program) -> None:
-    ended = program("guide", "exitcode")
+def test_an_unknown_topic_is_rejected_with_a_similar_one(main: Cli) -> None:
+    ended = main("guide", "exitcode")
     assert (ended.status, ended.out) == (2, "")
-    assert ended.error["recovery_hint"] == "Did you mean exit-codes?"
+    assert read_error(ended)["recovery_hint"] == "Did you mean exit-codes?"
 
-    assert "getting-started" in program("guide", "xyz").error["recovery_hint"]
-    assert program("guide", "").status == 2
-    assert program("guide", "se").status == 2  # searching or settings
+    assert "getting-started" in read_error(main("guide", "xyz"))["recovery_hint"]
+    assert main("guide", "").status == 2
+    assert main("guide", "se").status == 2  # searching or settings
 
 
-def test_a_guide_can_be_written_to_a_file(program: Program, tmp_path: Path) -> None:
-    program("guide", "cache", "-o", str(tmp_path / "cache.md"))
-    program("guide", "cache", "-o", str(tmp_path / "cache"))
-    program("guide", "cache", "-o", str(tmp_path / "cache.json"))
+def test_a_guide_can_be_written_to_a_file(main: Cli, tmp_path: Path) -> None:
+    main("guide", "cache", "-o", str(tmp_path / "cache.md"))
+    main("guide", "cache", "-o", str(tmp_path / "cache"))
+    main("guide", "cache", "-o", str(tmp_path / "cache.json"))
 
     assert (tmp_path / "cache.md").read_text(encoding="utf-8") == read_guide("cache").text
     assert (tmp_path / "cache").read_text(encoding="utf-8") == read_guide("cache").text
     assert json.loads((tmp_path / "cache.json").read_text(encoding="utf-8"))["topic"] == "cache"
 
 
-def test_guides_can_be_read_with_invalid_settings(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guides_can_be_read_with_invalid_settings(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_TIMEOUT_MS", "soon")
 
-    assert program("guide", "settings").status == 0
+    assert main("guide", "settings").status == 0
 
 
 @pytest.mark.long
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_shows_rendered_text_with_a_maximum_width(columns: int) -> None:
-    ended = on_terminal("guide", "exit-codes", columns=columns)
+    ended = run_on_terminal("guide", "exit-codes", columns=columns)
 
     assert ended.status == 0
     assert "|---|" not in ended.out
@@ -284,7 +278,7 @@ EXAMPLES = [(topic, block) for topic in TOPICS for block in list_code_blocks(top
 @pytest.mark.process
 @pytest.mark.usefixtures("answering_sandbox")
 @pytest.mark.parametrize(("topic", "block"), EXAMPLES, ids=[f"{topic}-{n}" for n, (topic, _) in enumerate(EXAMPLES)])
-def test_examples_run_and_find_records(program: Program, topic: str, block: str) -> None:
+def test_examples_run_and_find_records(main: Cli, topic: str, block: str) -> None:
     for line in block.splitlines():
         output = b""
         for call in line.split(" | "):
@@ -292,7 +286,7 @@ def test_examples_run_and_find_records(program: Program, topic: str, block: str)
             if words[0] == "head":
                 break
             assert words[0] == "entrez-kit", f"{topic}: only entrez-kit can be run here: {line}"
-            ended = program(*(word for word in words[1:] if word != "--demo"), stdin=output)
+            ended = main(*(word for word in words[1:] if word != "--demo"), stdin=output)
             assert ended.status == 0, f"{topic}: {call}"
             assert all(line.startswith("Warning: ") for line in ended.err.splitlines()), f"{topic}: {call}"
             if "-o" not in words:
@@ -304,10 +298,10 @@ def test_examples_run_and_find_records(program: Program, topic: str, block: str)
                 assert ended.out.strip(), f"{topic}: {call} finds nothing"
 
 
-def test_examples_with_the_demo_flag_run_unchanged(program: Program) -> None:
+def test_examples_with_the_demo_flag_run_unchanged(main: Cli) -> None:
     (block,) = [block for block in list_code_blocks("getting-started", "sh") if "--demo" in block]
     for line in block.splitlines():
-        ended = program(*shlex.split(line)[1:])
+        ended = main(*shlex.split(line)[1:])
 
         assert ended.status == 0
         assert "99000001" in ended.out
@@ -322,12 +316,12 @@ def test_python_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.usefixtures("answering_sandbox")
-def test_examples_with_another_exit_status_end_with_that_status(program: Program) -> None:
-    assert program("search", "editing[nosuchfield]", "--strict").status == 2
-    ended = program("fetch", "99000001", "99999999", "-f", "jsonl")
+def test_examples_with_another_exit_status_end_with_that_status(main: Cli) -> None:
+    assert main("search", "editing[nosuchfield]", "--strict").status == 2
+    ended = main("fetch", "99000001", "99999999", "-f", "jsonl")
     assert ended.status == 4
     assert [json.loads(line).get("status", "found") for line in ended.out.splitlines()] == ["found", "not_found"]
-    assert program("fetch", "99999999").status == 3
+    assert main("fetch", "99999999").status == 3
 
 
 def test_every_file_in_the_development_guide_exists() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from command_line import Cli
-from pubmed_files import record, write_set
+from pubmed_files import write_record, write_set
 from word_documents import write_heading, write_paragraph, write_word
 
 from entrez_kit.commands import _app
@@ -111,8 +111,8 @@ def write_files() -> None:
     )
     Path("paper.docx").write_bytes(write_word(*paper))
     Path("desc2026.gz").write_bytes(gzip.compress(HEADING.encode()))
-    write_set(Path("baseline"), "pubmed26n0001.xml", record(1, "Asthma in sleepers"))
-    write_set(Path("updatefiles"), "pubmed26n0002.xml", record(2, "More asthma"))
+    write_set(Path("baseline"), "pubmed26n0001.xml", write_record(1, "Asthma in sleepers"))
+    write_set(Path("updatefiles"), "pubmed26n0002.xml", write_record(2, "More asthma"))
 
 
 def prepare(cli: Cli, name: str) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
-from pubmed_files import record, write_set
+from pubmed_files import write_record, write_set
 from pubmed_publisher import Publisher
 
 
 def test_a_copy_can_be_imported_searched_and_removed(cli: Cli, tmp_path: Path) -> None:
-    path = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), record(2), md5=True)
+    path = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1), write_record(2), md5=True)
     done = cli("local", "import", "mine", str(tmp_path))
     assert done.status == 0
     assert json.loads(done.out)["copy_info"]["records"] == 2
@@ -31,7 +31,7 @@ def test_a_copy_can_be_imported_searched_and_removed(cli: Cli, tmp_path: Path) -
 
 
 def test_a_damaged_file_among_others_ends_with_status_4(cli: Cli, tmp_path: Path) -> None:
-    write_set(tmp_path, "good.xml", record(1))
+    write_set(tmp_path, "good.xml", write_record(1))
     (tmp_path / "bad.xml").write_bytes(b"<PubmedArticleSet><PubmedArticle>")
 
     done = cli("local", "import", "mine", str(tmp_path))
@@ -60,9 +60,9 @@ def test_each_error_has_its_status(cli: Cli, arguments: tuple[str, ...], status:
 
 def test_a_mirror_can_be_created_and_updated(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     with Publisher() as publisher:
-        publisher.publish("baseline", "pubmed26n0001", record(1, "Heart"), record(2, "Stroke"))
+        publisher.publish("baseline", "pubmed26n0001", write_record(1, "Heart"), write_record(2, "Stroke"))
         monkeypatch.setenv("ENTREZ_KIT_PUBMED_FILES_URL", publisher.url)
         done = cli("local", "mirror", "mine", "--topic", "stroke[ti]")
         assert json.loads(done.out)["copy_info"]["records"] == 1
-        publisher.publish("updatefiles", "pubmed26n0002", record(3, "Stroke"))
+        publisher.publish("updatefiles", "pubmed26n0002", write_record(3, "Stroke"))
         assert json.loads(cli("local", "update", "mine").out)["copy_info"]["records"] == 2

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Cli
+from platform_marks import needs_full_device
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.commands import _output
@@ -233,7 +234,7 @@ def test_a_command_explains_why_it_does_not_write_through_such_a_link(
     assert victim.read_text(encoding="utf-8") == "keep"
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@needs_full_device
 def test_a_full_disk_is_a_store_error() -> None:
     def write() -> None:
         with _output.Sink(Path("/dev/full")) as sink:

@@ -1,14 +1,13 @@
 """Pasted reference lists: no command takes a number inside text for an identifier."""
 
 import json
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 from command_line import Cli, Program
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.server import Sandbox
 
@@ -94,7 +93,7 @@ def test_text_is_not_corrected(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_text_in_a_list_of_python_or_mcp_is_one_invalid_input_without_a_request(
-    kit_for: Callable[..., EntrezKit], sandbox: Sandbox
+    kit_for: KitFor, sandbox: Sandbox
 ) -> None:
     kit = kit_for(sandbox)
     prose = [*VANCOUVER.splitlines(), *APA.splitlines(), "2021 2022", "see 99000001", "1. 99000001", "99000001,2021"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import rispy
-from command_line import Cli, read_error
+from command_line import Cli, read_error, read_lines
 from pybtex.database import parse_string
 
 BIBTEX = """@article{marrowby2019, title={Base editing of a cryptic splice site}, author={Marrowby, Tamsin J and Luo, Q}
@@ -101,7 +101,7 @@ def test_a_record_in_the_requested_format_is_written_unchanged(alone: Cli) -> No
 def test_fetch_reads_a_file_of_references_and_names_records_without_an_identifier(cli: Cli) -> None:
     done = cli("fetch", "-i", "refs.bib", "-f", "jsonl", "--fields", "pmid")
 
-    lines = [json.loads(line) for line in done.out.splitlines()]
+    lines = read_lines(done.out)
     assert done.status == 4
     assert lines[0] == {"pmid": "99000001"}
     assert [line["input"] for line in lines[1:]] == [f"reference {key}" for key in KEYS[1:]]

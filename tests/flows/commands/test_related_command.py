@@ -1,38 +1,26 @@
 """`entrez-kit related` in the terminal."""
 
-import csv
-import io
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from command_line import Cli, RunResult, read_error
+from command_line import Cli, Program, read_error, read_lines, read_rows
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit, InvalidInput
+from entrez_kit import InvalidInput
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
-
-
-def read_lines(done: RunResult) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in done.out.splitlines()]
-
-
-def read_rows(done: RunResult) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(done.out)))
 
 
 def test_related_articles_are_printed_in_every_format(cli: Cli) -> None:
     words = ("related", "99000001", "--type", "citedin", "-n", "2")
 
     assert json.loads(cli(*words).out)["related_articles"][0]["pmid"] == "99000031"
-    assert [line["pmid"] for line in read_lines(cli(*words, "-f", "jsonl"))] == ["99000031", "99000005"]
+    assert [line["pmid"] for line in read_lines(cli(*words, "-f", "jsonl").out)] == ["99000031", "99000005"]
     assert cli(*words, "-f", "ids").out == "99000031\n99000005\n"
-    (first, _) = read_rows(cli(*words, "-f", "csv"))
+    (first, _) = read_rows(cli(*words, "-f", "csv").out)
     assert (first["pmid"], first["pub_date"], first["retraction_status"]) == ("99000031", "2022-10", "none")
     assert cli(*words, "-f", "tsv").out.startswith("pmid\ttitle\tauthors\t")
     assert cli(*words, "-f", "md").out.count("\n  [PMID 9900") == 2
@@ -49,8 +37,8 @@ def test_printed_ids_are_input_for_other_commands(cli: Cli) -> None:
 
 
 def test_rows_have_the_scores_and_the_links_of_a_snowball(cli: Cli) -> None:
-    similar = read_rows(cli("related", "99000001", "-f", "csv"))
-    rolled = read_rows(cli("related", "99000004", "--type", "references", "--depth", "2", "-f", "csv"))
+    similar = read_rows(cli("related", "99000001", "-f", "csv").out)
+    rolled = read_rows(cli("related", "99000004", "--type", "references", "--depth", "2", "-f", "csv").out)
 
     assert similar[0]["score"] == "1.0"
     assert (rolled[0]["depth"], rolled[0]["source_count"], rolled[0]["via"]) == ("1", "2", "99000004; 99000005")
@@ -82,7 +70,7 @@ def test_works_without_a_pmid_are_counted_if_only_pmids_are_printed(
     assert listed.out == "99000002\n"
     assert "1 work without a PMID omitted" in listed.err
     assert items.out.startswith("- A preprint. Doe J  \n  <https://europepmc.org/article/PPR/PPR1>\n- ")
-    assert [line.get("epmc_id") for line in read_lines(cli(*words, "-f", "jsonl"))] == ["PPR1", None]
+    assert [line.get("epmc_id") for line in read_lines(cli(*words, "-f", "jsonl").out)] == ["PPR1", None]
 
 
 @pytest.mark.parametrize(
@@ -167,7 +155,7 @@ def test_tables_fit_the_terminal(
 
 
 @pytest.mark.process
-def test_a_search_can_be_followed_by_a_snowball_from_its_best_hit(process: Callable[..., RunResult]) -> None:
+def test_a_search_can_be_followed_by_a_snowball_from_its_best_hit(process: Program) -> None:
     first = process("search", "base", "editing", "-n", "1", "-f", "ids").out.strip()
     network = process("related", first, "--type", "citedin", "--depth", "2", "-n", "9", "--json")
     found = json.loads(network.out)
@@ -228,11 +216,11 @@ def test_failing_summaries_end_with_status_4_and_name_the_missing_information(cl
 
 
 def test_a_pmcid_or_a_doi_gives_the_results_of_its_pmid(cli: Cli) -> None:
-    expected = read_rows(cli("related", "99000001", "-f", "csv"))
+    expected = read_rows(cli("related", "99000001", "-f", "csv").out)
 
-    assert read_rows(cli("related", "PMC99000001", "-f", "csv")) == expected
-    assert read_rows(cli("related", "https://doi.org/10.5555/ekit.2019.0001", "-f", "csv")) == expected
-    both = read_rows(cli("related", "PMC99000001", "99000004", "-f", "csv"))
+    assert read_rows(cli("related", "PMC99000001", "-f", "csv").out) == expected
+    assert read_rows(cli("related", "https://doi.org/10.5555/ekit.2019.0001", "-f", "csv").out) == expected
+    both = read_rows(cli("related", "PMC99000001", "99000004", "-f", "csv").out)
     assert {row["source_pmid"] for row in both} == {"99000001", "99000004"}
     unknown = cli("related", "PMC1")
     assert (unknown.status, read_error(unknown)["invalid_input"]) == (3, "PMC1")

@@ -1,6 +1,5 @@
 """`entrez-kit search` over the demo corpus."""
 
-import csv
 import hashlib
 import io
 import json
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 import rispy
-from command_line import Cli, RunResult, read_error
+from command_line import Cli, RunResult, read_error, read_lines, read_rows
 
 from entrez_kit.base import __version__
 from entrez_kit.commands import search as search_module
@@ -87,7 +86,7 @@ def test_ids_are_one_per_line(cli: Cli) -> None:
 
 
 def test_json_lines_have_one_pmid_each_with_or_without_summaries(cli: Cli) -> None:
-    bare = [json.loads(line) for line in cli("search", "crispr", "-f", "jsonl", "-n", "3").out.splitlines()]
+    bare = read_lines(cli("search", "crispr", "-f", "jsonl", "-n", "3").out)
     full = cli("search", "crispr", "-f", "jsonl", "-n", "3", "--summaries", "1").out.splitlines()
 
     assert [set(line) for line in bare] == [{"pmid"}] * 3
@@ -99,7 +98,7 @@ def test_json_lines_have_one_pmid_each_with_or_without_summaries(cli: Cli) -> No
 def test_tables_of_text_have_titles(cli: Cli, form: str, delimiter: str) -> None:
     done = cli("search", "crispr", "-f", form)
 
-    rows = list(csv.DictReader(io.StringIO(done.out), delimiter=delimiter))
+    rows = read_rows(done.out, delimiter)
     assert len(rows) == len(cli("search", "crispr", "-f", "ids").out.split())
     assert all(row["title"] and row["authors"] and row["source"] for row in rows)
     assert {"pmid", "title", "authors", "source", "doi", "pmcid", "retraction_status"} <= set(rows[0])
@@ -108,7 +107,7 @@ def test_tables_of_text_have_titles(cli: Cli, form: str, delimiter: str) -> None
 def test_rows_without_a_summary_are_printed_and_a_note_explains_them(cli: Cli) -> None:
     done = cli("search", "crispr", "-f", "csv", "--summaries", "2")
 
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = read_rows(done.out)
     assert [bool(row["title"]) for row in rows][:4] == [True, True, False, False]
     assert "Only the first 2 of 14 results have titles" in done.err
     assert cli("search", "crispr", "-f", "csv", "--summaries", "2", "-q").err == ""
@@ -484,7 +483,7 @@ def test_every_row_of_a_file_has_a_title(cli: Cli, monkeypatch: pytest.MonkeyPat
 
     assert done.status == 0, done.err
     if name == "hits.csv":
-        rows = list(csv.DictReader(io.StringIO(target.read_text(encoding="utf-8"))))
+        rows = read_rows(target.read_text(encoding="utf-8"))
         assert len(rows) == 600
         assert all(row["title"] for row in rows)
     assert "have titles" not in done.err
@@ -705,7 +704,7 @@ def test_no_header_without_a_table_is_rejected(cli: Cli) -> None:
 
 
 def test_dates_in_tables_are_iso_dates(cli: Cli) -> None:
-    rows = csv.DictReader(io.StringIO(cli("fetch", *(str(99000001 + n) for n in range(40)), "-f", "csv").out))
+    rows = read_rows(cli("fetch", *(str(99000001 + n) for n in range(40)), "-f", "csv").out)
 
     dates = [row["date"] for row in rows]
     assert len(dates) > 30

@@ -1,22 +1,16 @@
 """Commands with one id also accept several, from arguments, pipes and files; records name the id of their call."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines, read_rows
 
 from entrez_kit.core.per_input import MAX_FAILURES
 from entrez_kit.sandbox.server import Sandbox
 
 UNDER_WAY = 6
 """Maximum number of simultaneous requests to NCBI without a key."""
-
-
-def read_rows(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_a_symbol_leads_to_articles_related_to_its_literature(cli: Cli) -> None:
@@ -44,7 +38,7 @@ def test_each_source_has_the_same_results_as_in_a_separate_call(cli: Cli) -> Non
 
 def test_ids_without_a_result_are_named_and_the_others_are_answered(cli: Cli) -> None:
     done = cli("related", "99000001", "99999999", "abc", "-f", "jsonl")
-    lines = [json.loads(line) for line in done.out.splitlines()]
+    lines = read_lines(done.out)
 
     assert done.status == 4
     assert [(line["input"], line["status"]) for line in lines if "error" in line] == [
@@ -110,7 +104,7 @@ def test_offline_cached_records_are_returned_after_any_number_of_uncached_ones(c
     assert cli("gene", "get", "NCBIGene:672", "--json").status == 0
     requested = [*(f"NCBIGene:{number}" for number in (7157, 1080, 3043, 4609)), "NCBIGene:672"]
     done = cli("gene", "get", *requested, "--offline", "-f", "jsonl")
-    lines = [json.loads(line) for line in done.out.splitlines()]
+    lines = read_lines(done.out)
 
     assert done.status == 4
     assert [line.get("symbol") for line in lines] == [None] * 4 + ["BRCA1"]

@@ -191,7 +191,7 @@ def test_a_home_that_cannot_be_written_causes_one_note(cli: Cli, monkeypatch: py
     assert cli("search", "crispr", "-f", "ids", "-q").err == ""
 
 
-def gives_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
+def has_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
     """Return whether a call with these settings prints the advice, on a terminal."""
     for owner in (_report, _state):
         monkeypatch.setattr(owner, "is_terminal", lambda stream: True)
@@ -212,21 +212,21 @@ def test_the_advice_about_keys_appears_once_a_day_for_users_without_a_key(
 
     settings = Settings(cache_dir=tmp_path / "cache")
 
-    assert not gives_advice(replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
-    assert not gives_advice(replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
-    assert not gives_advice(replace(settings, demo=True), monkeypatch)
-    assert not gives_advice(replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
-    assert not gives_advice(settings, monkeypatch, quiet=True)
-    assert gives_advice(settings, monkeypatch)
-    assert not gives_advice(settings, monkeypatch)
+    assert not has_advice(replace(settings, ncbi_api_key=SecretStr("k" * 36)), monkeypatch)
+    assert not has_advice(replace(settings, ncbi_admin_email=SecretStr("a@b.org")), monkeypatch)
+    assert not has_advice(replace(settings, demo=True), monkeypatch)
+    assert not has_advice(replace(settings, eutils_url="http://127.0.0.1:9/entrez/eutils"), monkeypatch)
+    assert not has_advice(settings, monkeypatch, quiet=True)
+    assert has_advice(settings, monkeypatch)
+    assert not has_advice(settings, monkeypatch)
     (tmp_path / "cache" / _report.ADVICE_STAMP).write_text("2001-01-01", encoding="utf-8")
-    assert gives_advice(settings, monkeypatch)
+    assert has_advice(settings, monkeypatch)
 
 
 def test_no_advice_if_the_cache_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
 
-    assert not gives_advice(Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
+    assert not has_advice(Settings(cache_dir=tmp_path / "file" / "cache"), monkeypatch)
 
 
 # Progress

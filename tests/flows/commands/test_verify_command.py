@@ -1,18 +1,15 @@
 """`entrez-kit verify`: claims of drafts and tables against the demo's articles, and files that cannot be verified."""
 
-import csv
 import html
-import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines, read_rows
 from denied_quotations import CLAUSES, DENY_CLAUSE, KEEP_CLAUSE, write_sentence
+from fixture_types import KitFor
 from sandbox_records import write_article, write_article_set
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
@@ -92,8 +89,8 @@ def test_the_bibliography_in_the_front_matter_of_a_draft_resolves_its_keys(cli: 
 
 
 def test_every_format_lists_every_claim(cli: Cli, table: Path, tmp_path: Path) -> None:
-    rows = list(csv.DictReader(io.StringIO(cli("verify", str(table), "-f", "csv").out)))
-    lines = [json.loads(line) for line in cli("verify", str(table), "-f", "jsonl").out.splitlines()]
+    rows = read_rows(cli("verify", str(table), "-f", "csv").out)
+    lines = read_lines(cli("verify", str(table), "-f", "jsonl").out)
     shown = cli("verify", str(table), "-f", "table").out
     page = cli("verify", str(table), "-f", "md").out
 
@@ -134,7 +131,7 @@ def test_files_without_a_claim_are_rejected_with_the_reason(
     assert done.out == ""
 
 
-def test_a_failing_service_is_an_error_and_not_a_verdict(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_a_failing_service_is_an_error_and_not_a_verdict(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
     sandbox.stop()
 
@@ -147,7 +144,7 @@ def test_a_failing_service_is_an_error_and_not_a_verdict(sandbox: Sandbox, kit_f
     [pytest.param(DENY_CLAUSE, "out_of_context", id="denied"), pytest.param(KEEP_CLAUSE, "found", id="kept")],
 )
 def test_a_quotation_that_its_sentence_denies_or_questions_is_out_of_context(
-    kit_for: Callable[..., EntrezKit], tmp_path: Path, templates: tuple[str, ...], status: str
+    kit_for: KitFor, tmp_path: Path, templates: tuple[str, ...], status: str
 ) -> None:
     sentences = [write_sentence(template, CLAUSES[number % 2]) for number, template in enumerate(templates)]
     file = tmp_path / "articles.xml"
@@ -185,7 +182,7 @@ def test_a_quotation_from_a_question_shows_the_whole_sentence_in_every_format(cl
     assert "We asked whether" in cli("verify", str(file), "-f", "table").out
 
 
-def test_a_quotation_is_found_if_one_place_has_it_in_context(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> None:
+def test_a_quotation_is_found_if_one_place_has_it_in_context(kit_for: KitFor, tmp_path: Path) -> None:
     file = tmp_path / "articles.xml"
     abstract = "It was unclear whether mice dream at night. After all we found that mice dream at night."
     file.write_text(write_article_set(write_article(1, "A title", abstract=abstract)), encoding="utf-8")
@@ -215,7 +212,7 @@ def test_a_claim_is_found_despite_an_ellipsis_or_a_unit_unless_it_differs(
     file = tmp_path / "claims.csv"
     file.write_text(f"claim,id\n{claim},99000001\n", encoding="utf-8")
 
-    (row,) = csv.DictReader(io.StringIO(cli("verify", str(file), "-f", "csv").out))
+    (row,) = read_rows(cli("verify", str(file), "-f", "csv").out)
 
     assert row["status"] == status
     assert row["sentence"] == "Airway mucus is moved by cilia at about 5 mm per minute."

@@ -1,7 +1,6 @@
 """Results as data frames, as single lines and as tables of notebooks."""
 
 import sys
-from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,15 +13,8 @@ from entrez_kit.databases.link import Link, LinkResult, LinkSet
 from entrez_kit.databases.summary import SummaryResult
 from entrez_kit.pubmed.models import Article, BriefSummary
 from entrez_kit.relationships.models import RelationshipsResult
-from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 PMIDS = ["99000001", "99000002", "99000051"]
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 @pytest.fixture
@@ -37,7 +29,7 @@ def frames(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_data_frame_has_a_row_for_each_record(kit: EntrezKit) -> None:
-    pandas = pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas", reason="the extra `pandas` is not installed")
     frame = kit.fetch_contents(pmids=PMIDS).to_dataframe()
 
     assert isinstance(frame, pandas.DataFrame)

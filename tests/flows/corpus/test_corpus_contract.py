@@ -1,12 +1,13 @@
 """The requests, results and errors of the corpus, compared with the JSON Schemas and the examples of the contract."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]  # it comes with mcp, its stubs do not
 import pytest
 from corpus_contract import ALIASES, ENVELOPE, EXAMPLE_REQUESTS, EXAMPLE_RESPONSES, REQUESTS, RESPONSES, check_conforms
+from fixture_types import KitFor
 from invented_papers import Paper, make_series, write_file
 from pydantic import ValidationError
 
@@ -49,7 +50,7 @@ tools = pytest.mark.parametrize("name", sorted(REQUESTS))
 
 
 @pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], tmp_path: Path) -> Iterator[EntrezKit]:
+def kit(kit_for: KitFor, tmp_path: Path) -> Iterator[EntrezKit]:
     """Return a kit with a PubMed of a dozen records that it has synced."""
     with Sandbox(corpus=[write_file(tmp_path / "pubmed", [TRIAL, *make_series(12)])], enforce_limits=False) as sandbox:
         built = kit_for(sandbox)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from platform_marks import needs_model2vec
 from tiny_model import build_tiny_model
 
 from entrez_kit import load_settings
@@ -20,7 +21,6 @@ from entrez_kit.corpus.embeddings import (
     BATCH,
     OPENAI_MODEL,
     Embedder,
-    SentenceModelEmbeddings,
     StaticModelEmbeddings,
     create_embedder,
     is_static,
@@ -33,7 +33,6 @@ from entrez_kit.local.eutils.listener import LoopbackServer
 KEY = "sk-canary-0123456789abcdef"
 
 needs_openai = pytest.mark.skipif(find_spec("openai") is None, reason="the package openai is not installed")
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 
 # What is accepted
@@ -358,15 +357,16 @@ def test_a_missing_model_is_named(tmp_path: Path, offline: bool, monkeypatch: py
 
 
 @pytest.fixture
-def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Replace sentence-transformers by another package; return the names of the loaded models."""
+def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Replace sentence-transformers by another package, which lists the loaded models and their poolings."""
     package = tmp_path / "site" / "sentence_transformers"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(
-        "loaded = []\n"
+        "loaded, poolings = [], []\n"
         "class Pooling:\n"
         "    def __init__(self, dim, pooling_mode='mean'):\n"
         "        self.dim, self.mode = dim, pooling_mode\n"
+        "        poolings.append((dim, pooling_mode))\n"
         "class SentenceTransformer(list):\n"
         "    def __init__(self, name, local_files_only):\n"
         "        super().__init__(['words', Pooling(2)])\n"
@@ -379,17 +379,16 @@ def sentence_transformers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     )
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.delitem(sys.modules, "sentence_transformers", raising=False)
-    yield import_module("sentence_transformers").loaded
+    yield import_module("sentence_transformers")
     sys.modules.pop("sentence_transformers", None)
 
 
-def test_sentence_transformers_are_used_if_they_are_installed(sentence_transformers: list[str]) -> None:
+def test_sentence_transformers_are_used_if_they_are_installed(sentence_transformers: Any) -> None:
     embedder = make_embedder(load_settings({"embeddings": "hf", "embeddings_model": "someone/some-model"}))
 
-    assert isinstance(embedder._provider, SentenceModelEmbeddings)
     assert embedder.name == "hf:someone/some-model"
     assert embedder.embed(["ab"]) == [pytest.approx([2**-0.5, 2**-0.5])]
-    assert embedder._provider._model[1].mode == "mean"
+    assert sentence_transformers.poolings == [(2, "mean")]
 
 
 # Models of two encoders
@@ -401,27 +400,27 @@ MEDCPT = {
 }
 
 
-def test_queries_and_passages_have_separate_encoders_and_the_name_has_both(sentence_transformers: list[str]) -> None:
+def test_queries_and_passages_have_separate_encoders_and_the_name_has_both(sentence_transformers: Any) -> None:
     settings = load_settings(MEDCPT)
     for queries, encoder, second in (
         (False, "ncbi/MedCPT-Article-Encoder", 2.0),
         (True, "ncbi/MedCPT-Query-Encoder", 3.0),
     ):
-        sentence_transformers.clear()
+        sentence_transformers.loaded.clear()
         embedder = create_embedder(settings, queries=queries)
         assert embedder is not None
         assert embedder.name == "hf:ncbi/MedCPT-Article-Encoder, queries by hf:ncbi/MedCPT-Query-Encoder"
         (vector,) = embedder.embed(["ab"])
         assert vector[1] / vector[0] == pytest.approx(second / 2)
-        assert sentence_transformers == [encoder]
+        assert sentence_transformers.loaded == [encoder]
 
 
-def test_medcpt_uses_the_vector_of_its_first_token(sentence_transformers: list[str]) -> None:
+def test_medcpt_uses_the_vector_of_its_first_token(sentence_transformers: Any) -> None:
     embedder = make_embedder(load_settings(MEDCPT))
 
-    assert isinstance(embedder._provider, SentenceModelEmbeddings)
-    pooling = embedder._provider._model[1]
-    assert (pooling.dim, pooling.mode) == (2, "cls")
+    embedder.embed(["ab"])
+
+    assert sentence_transformers.poolings[-1] == (2, "cls")
 
 
 @pytest.mark.parametrize("others", [{"embeddings": "hf"}, {"embeddings": "openai", "embeddings_model": "large"}])

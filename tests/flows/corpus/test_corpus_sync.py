@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from changing_pubmed import TERM, ChangingPubMed, KitFor, get_counts
+from changing_pubmed import TERM, ChangingPubMed, get_counts
+from fixture_types import KitFor
 from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, StoreError, UpstreamError
@@ -579,7 +580,7 @@ def test_a_full_disk_ends_the_sync_and_the_next_one_continues(
     monkeypatch.setattr(sync, "BATCH", 100)
     with world.with_records(make_series(900)) as state:
         state.sync(term="1001[uid]", key="other")
-        with state.store._lend(writable=True) as connection:
+        with state.store.writing() as connection:
             before = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={before + 250}")
         with pytest.raises(StoreError, match="disk is full"):

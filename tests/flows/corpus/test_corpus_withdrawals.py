@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from changing_pubmed import ChangingPubMed, KitFor, get_counts
+from changing_pubmed import ChangingPubMed, get_counts
+from fixture_types import KitFor
 from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import UpstreamError
@@ -21,15 +22,15 @@ def world(kit_for: KitFor, tmp_path: Path) -> ChangingPubMed:
     return ChangingPubMed(kit_for, tmp_path)
 
 
-def _without(papers: list[Paper], *pmids: int) -> list[Paper]:
+def _omit_papers(papers: list[Paper], *pmids: int) -> list[Paper]:
     return [paper for paper in papers if paper.pmid not in pmids]
 
 
-def _with(papers: list[Paper], *changed: Paper) -> list[Paper]:
-    return [*_without(papers, *(paper.pmid for paper in changed)), *changed]
+def _replace_papers(papers: list[Paper], *changed: Paper) -> list[Paper]:
+    return [*_omit_papers(papers, *(paper.pmid for paper in changed)), *changed]
 
 
-def _changes(found: CorpusDiff) -> dict[str, str]:
+def _list_changes(found: CorpusDiff) -> dict[str, str]:
     return {
         item.pmid: item.change
         for records in (found.added, found.revised, found.retracted, found.deleted)
@@ -42,7 +43,7 @@ def test_an_old_record_that_was_withdrawn_is_marked_and_reported(world: Changing
     with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    with world.with_records(_without(papers, OLD)) as state:
+    with world.with_records(_omit_papers(papers, OLD)) as state:
         result = state.sync()
 
         assert result.warnings == [f"Withdrawn from PubMed: PMID {OLD}."]
@@ -73,7 +74,7 @@ def test_an_old_record_that_no_longer_matches_is_reported_once_and_stays(world: 
         state.sync()
     world.clock.move(days=30)
     about_mice = papers[2].change_with(abstract="About mice.")
-    with world.with_records(_with(papers, about_mice)) as state:
+    with world.with_records(_replace_papers(papers, about_mice)) as state:
         assert state.sync().warnings == [f"No longer matched by the query, but kept: PMID {OLD}."]
         assert list_rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == [(OLD,)]
         assert state.store.stats("fish").documents == 30
@@ -81,7 +82,7 @@ def test_an_old_record_that_no_longer_matches_is_reported_once_and_stays(world: 
         assert state.sync().warnings == []
         assert not any(str(OLD) in ids for ids in state.fetched[requested:])
     world.clock.move(days=30)
-    with world.with_records(_with(papers, papers[2].change_with(revised="2026-03-01"))) as state:
+    with world.with_records(_replace_papers(papers, papers[2].change_with(revised="2026-03-01"))) as state:
         assert get_counts(state.sync()) == (0, 1, 6)
         assert list_rows(state.store, "SELECT pmid FROM membership WHERE unmatched_at IS NOT NULL") == []
 
@@ -96,7 +97,7 @@ def test_in_a_large_corpus_only_the_days_with_differences_are_listed(
     with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    with world.with_records(_without(papers, OLD, 1050)) as state:
+    with world.with_records(_omit_papers(papers, OLD, 1050)) as state:
         requested = len(state.fetched)
         assert state.sync().warnings == [f"Withdrawn from PubMed: 2 records (PMID {OLD}, 1050)."]
         days = [ids for ids in state.fetched[requested:] if len(ids) > 1]
@@ -119,7 +120,7 @@ def test_a_failed_count_is_reported_and_repeated_by_the_next_sync(
             raise UpstreamError("PubMed is out of order.")
         return real(self, window, retmax, retstart)
 
-    with world.with_records(_without(papers, OLD)) as state:
+    with world.with_records(_omit_papers(papers, OLD)) as state:
         with monkeypatch.context() as broken:
             broken.setattr(Slicer, "ask", ask)
             result = state.sync()
@@ -134,20 +135,20 @@ def test_a_diff_follows_a_record_through_retraction_withdrawal_and_return(world:
     with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=20)
-    with world.with_records(_with(_without(papers, 1030), retracted)) as state:
+    with world.with_records(_replace_papers(_omit_papers(papers, 1030), retracted)) as state:
         state.sync()
-        assert _changes(state.store.diff("fish", "2026-01-06")) == {"1029": "retracted", "1030": "deleted"}
+        assert _list_changes(state.store.diff("fish", "2026-01-06")) == {"1029": "retracted", "1030": "deleted"}
     world.clock.move(days=20)
     reinstated = papers[28].change_with(revised="2026-02-10")
-    with world.with_records(_with(papers, reinstated, papers[29].change_with(title="Here again"))) as state:
+    with world.with_records(_replace_papers(papers, reinstated, papers[29].change_with(title="Here again"))) as state:
         state.sync()
 
         [latest, whole] = (state.store.diff("fish", since) for since in ("2026-01-30", "2026-01-06"))
-        assert _changes(latest) == {"1029": "revised", "1030": "added"}
+        assert _list_changes(latest) == {"1029": "revised", "1030": "added"}
         assert latest.revised[0].changed == ["retraction_status", "lr"]
         assert (latest.revised[0].from_version, latest.revised[0].to_version) == (2, 3)
         # Seen from before it all, one record was retracted and is not any more, the other was never gone.
-        assert _changes(whole) == {"1029": "revised", "1030": "revised"}
+        assert _list_changes(whole) == {"1029": "revised", "1030": "revised"}
         assert {item.pmid: item.changed for item in whole.revised} == {"1029": ["lr"], "1030": ["title"]}
         assert whole.since == "2026-01-06T00:00:00Z"
         assert state.store.stats("fish").retracted == 0

@@ -10,20 +10,26 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from entrez_kit.corpus.store import store_of
-
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
-from weaviate_helpers import FiveWords, fill_vectors, make_services, make_settings, make_six_words
+from weaviate_helpers import (
+    FiveWords,
+    fill_vectors,
+    get_passage_uuid,
+    make_services,
+    make_settings,
+    make_six_words,
+    open_client,
+)
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.progress import Watch, watch_calls
 from entrez_kit.base.settings import Settings
-from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
+from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import drain, find_candidates, rebuild
 from entrez_kit.services import Services
@@ -56,8 +62,8 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
             assert REAL_URL is not None
             given = make_settings(tmp_path, REAL_URL, REAL_GRPC_PORT, weaviate_api_key=REAL_KEY)
         yield given
-        with WeaviateIndex(given, make_six_words()) as used:
-            used._connection.collections.delete(used.name)
+        with open_client(given) as client:
+            client.collections.delete(WeaviateIndex(given).name)
 
 
 @pytest.fixture
@@ -69,22 +75,18 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _model_of)
-    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _model_of)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _read_model)
+    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _read_model)
     with make_services(settings) as opened:
         yield opened
 
 
-def _model_of(settings: Settings, *, queries: bool = False) -> Embedder | None:
+def _read_model(settings: Settings, *, queries: bool = False) -> Embedder | None:
     return None if settings.embeddings == "none" else make_six_words()
 
 
 def _chunk(pmid: int, text: str, **more: Any) -> dict[str, Any]:
     return {"pmid": str(pmid), "chunk_id": "w0", "text": text, "vector": make_six_words().embed([text])[0], **more}
-
-
-def _uuid(pmid: int) -> str:
-    return chunk_uuid(pmid, "w0")
 
 
 def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> None:
@@ -94,8 +96,9 @@ def _fill(services: Services, papers: list[Paper] = PAPERS, key: str = "k") -> N
 
 def _read_index(services: Services) -> dict[str, str]:
     """Return the passages in the index, by uuid."""
-    with WeaviateIndex(services.settings, make_six_words()) as index:
-        held = index._collection.query.fetch_objects(limit=100, return_properties=["text"])
+    with open_client(services.settings) as client:
+        collection = client.collections.get(WeaviateIndex(services.settings).name)
+        held = collection.query.fetch_objects(limit=100, return_properties=["text"])
         return {str(item.uuid): str(item.properties["text"]) for item in held.objects}
 
 
@@ -104,7 +107,7 @@ def _read_corpus(services: Services) -> dict[str, str]:
     return dict(list_rows(store_of(services), "SELECT uuid, text FROM chunks"))
 
 
-def _waiting(services: Services) -> int:
+def _count_waiting(services: Services) -> int:
     return int(list_rows(store_of(services), "SELECT count(*) FROM outbox")[0][0])
 
 
@@ -148,8 +151,8 @@ def test_an_index_without_embeddings_may_search_vectors_of_any_model_but_not_wri
 
 
 def test_a_collection_of_another_program_is_not_changed(settings: Settings) -> None:
-    with WeaviateIndex(settings, make_six_words()) as index:
-        index._connection.collections.create_from_dict(
+    with WeaviateIndex(settings, make_six_words()) as index, open_client(settings) as client:
+        client.collections.create_from_dict(
             {"class": index.name, "description": "Mine.", "vectorConfig": VECTORS, "properties": []}
         )
         for use in (index.ensure_schema, index.check, index.drop):
@@ -160,11 +163,14 @@ def test_a_collection_of_another_program_is_not_changed(settings: Settings) -> N
 
 
 def test_a_collection_without_properties_is_refused_and_may_be_created_again(settings: Settings) -> None:
-    with WeaviateIndex(settings, make_six_words()) as index:
-        index._connection.collections.create_from_dict(
+    with WeaviateIndex(settings, make_six_words()) as index, open_client(settings) as client:
+        index.ensure_schema()
+        description = client.collections.get(index.name).config.get(simple=True).description
+        client.collections.delete(index.name)
+        client.collections.create_from_dict(
             {
                 "class": index.name,
-                "description": index._describe(),
+                "description": description,
                 "vectorConfig": VECTORS,
                 "properties": [{"name": "pmid", "dataType": ["int"]}, {"name": "text", "dataType": ["text"]}],
             }
@@ -255,8 +261,8 @@ def test_passages_that_cannot_be_written_are_named_and_the_others_are_written(in
         ]
     )
 
-    assert result.done == [_uuid(1)]
-    refused = {number: result.errors[_uuid(number)] for number in range(2, 8)}
+    assert result.done == [get_passage_uuid(1)]
+    refused = {number: result.errors[get_passage_uuid(number)] for number in range(2, 8)}
     assert refused.pop(7).startswith("invalid date property")
     assert refused == {
         2: "its vector has 2 dimensions (expected 6)",
@@ -272,24 +278,26 @@ def test_a_batch_that_is_refused_as_a_whole_is_reported_object_by_object(index: 
     result = index.upsert_chunks([_chunk(number, ABOUT_FISH, lr="soon") for number in (1, 2)])
 
     assert result.done == []
-    assert set(result.errors) == {_uuid(1), _uuid(2)}
+    assert set(result.errors) == {get_passage_uuid(1), get_passage_uuid(2)}
     assert all("invalid date property" in why for why in result.errors.values())
 
 
-def test_vectors_are_sent_with_length_1(index: WeaviateIndex) -> None:
+def test_vectors_are_sent_with_length_1(index: WeaviateIndex, settings: Settings) -> None:
     index.upsert_chunks([_chunk(1, ABOUT_FISH) | {"vector": [3.0, 4.0, 0, 0, 0, 0]}])
 
-    (stored,) = index._collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
+    with open_client(settings) as client:
+        collection = client.collections.get(index.name)
+        (stored,) = collection.query.fetch_objects(include_vector=True, return_properties=[]).objects
     assert stored.vector["default"] == pytest.approx([0.6, 0.8, 0, 0, 0, 0])
 
 
 def test_deleted_passages_are_removed_and_unknown_ones_count_as_deleted(index: WeaviateIndex) -> None:
     index.upsert_chunks([_chunk(number, ABOUT_FISH) for number in (1, 2, 3)])
 
-    result = index.delete([_uuid(1), _uuid(3), _uuid(4711)])
+    result = index.delete([get_passage_uuid(1), get_passage_uuid(3), get_passage_uuid(4711)])
 
-    assert (result.done, result.errors) == ([_uuid(1), _uuid(3), _uuid(4711)], {})
-    assert list(index.yield_uuids()) == [_uuid(2)]
+    assert (result.done, result.errors) == ([get_passage_uuid(1), get_passage_uuid(3), get_passage_uuid(4711)], {})
+    assert list(index.yield_uuids()) == [get_passage_uuid(2)]
     assert index.delete([]).done == []
 
 
@@ -298,7 +306,7 @@ def test_more_passages_than_a_batch_are_written(index: WeaviateIndex, monkeypatc
 
     assert len(index.upsert_chunks(_chunk(number, ABOUT_FISH) for number in range(1, 12)).done) == 11
     assert index.count() == 11
-    assert len(index.delete([_uuid(number) for number in range(1, 12)]).done) == 11
+    assert len(index.delete([get_passage_uuid(number) for number in range(1, 12)]).done) == 11
     assert index.count() == 0
 
 
@@ -342,7 +350,7 @@ def test_a_hybrid_search_returns_the_documents_of_the_contract(index: WeaviateIn
 
     first, *others = index.search("zebrafish", 2)
 
-    assert (first["uuid"], first["pmid"], first["quality"]) == (_uuid(1), "1", 7)
+    assert (first["uuid"], first["pmid"], first["quality"]) == (get_passage_uuid(1), "1", 7)
     assert first["bm25"] > 0
     assert first["sim"] > 0.5
     assert [set(hit) <= {"uuid", "pmid", "sim", "bm25", "quality"} for hit in others] == [True]
@@ -362,12 +370,12 @@ def test_a_hybrid_search_without_embeddings_returns_no_similarity(settings: Sett
 def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
     drain(services)
-    only = {"uuid": _uuid(1004), "pmid": "1004", "sim": 0.5, "bm25": 2.0, "quality": 3}
+    only = {"uuid": get_passage_uuid(1004), "pmid": "1004", "sim": 0.5, "bm25": 2.0, "quality": 3}
     monkeypatch.setattr(WeaviateIndex, "search", lambda self, query, limit, pmids=None: [only])
 
     (hit,) = rag_search(services, RagSearchRequest(query="zebrafish", quality_bias=False)).results
 
-    assert (hit.doc_id, hit.uuid, hit.sim, hit.bm25) == ("pmid:1004", _uuid(1004), 0.5, 2.0)
+    assert (hit.doc_id, hit.uuid, hit.sim, hit.bm25) == ("pmid:1004", get_passage_uuid(1004), 0.5, 2.0)
 
 
 # delivering
@@ -432,7 +440,7 @@ def test_a_rebuild_sends_everything_and_removes_passages_that_are_not_in_the_cor
     drain(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, "A stray passage.")])
-        index.delete([_uuid(1001)])
+        index.delete([get_passage_uuid(1001)])
 
     done = rebuild(services)
 
@@ -469,7 +477,7 @@ def test_records_are_found_by_words_and_by_meaning_with_both_scores(services: Se
 
     assert found.keys() == {1001, 1003}
     assert all(item.bm25 and item.sim for item in found.values())
-    assert found[1001].uuid == _uuid(1001)
+    assert found[1001].uuid == get_passage_uuid(1001)
 
 
 def test_a_record_found_only_by_words_gets_a_similarity_too(services: Services) -> None:
@@ -496,7 +504,7 @@ def test_only_records_of_the_requested_corpus_are_found(
 
     # Another query finds a record that is here already; the index need not be told.
     store_of(services).upsert_pubmed_docs([PAPERS[0].article()], "b")
-    assert _waiting(services) == 0
+    assert _count_waiting(services) == 0
     assert {item.pmid for item in find_candidates(services, "zebrafish", 5, "b")} == {1001, 1003, 1004}
 
 
@@ -534,7 +542,7 @@ def test_results_have_the_form_of_the_local_index(services: Services) -> None:
     hits = rag_search(services, RagSearchRequest(query="zebrafish swim", top_k=2, index="weaviate")).results
 
     assert [hit.doc_id for hit in hits] == ["pmid:1001", "pmid:1003"]
-    assert hits[0].uuid == _uuid(1001)
+    assert hits[0].uuid == get_passage_uuid(1001)
     assert hits[0].sim == pytest.approx(1, abs=0.01)
     assert hits[0].quality is not None
     assert hits[0].score == pytest.approx(1 + hits[0].quality / 10, abs=0.01)
@@ -559,7 +567,7 @@ def test_with_a_server_the_search_uses_it_unless_the_request_names_the_local_ind
     _fill(services)
     drain(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
-        index.delete([_uuid(1001)])
+        index.delete([get_passage_uuid(1001)])
 
     unnamed = rag_search(services, RagSearchRequest(query="zebrafish"))
     local = rag_search(services, RagSearchRequest(query="zebrafish", index="local"))

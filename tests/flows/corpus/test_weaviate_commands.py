@@ -42,7 +42,7 @@ def run(
     return call
 
 
-def _envelope(stderr: str) -> dict[str, Any]:
+def _read_envelope(stderr: str) -> dict[str, Any]:
     error: dict[str, Any] = json.loads(stderr.strip().splitlines()[-1])["error"]
     return error
 
@@ -75,7 +75,7 @@ def test_a_sync_with_a_server_that_is_down_ends_well_with_a_warning(
 
     status, out, err = run("corpus", "search", "--index", "weaviate", "trial")
     assert (status, out) == (5, "")
-    assert _envelope(err)["code"] == "WEAVIATE"
+    assert _read_envelope(err)["code"] == "WEAVIATE"
 
 
 def test_a_search_falls_back_to_the_local_index_with_a_warning(
@@ -99,12 +99,12 @@ def test_a_search_falls_back_to_the_local_index_with_a_warning(
 def test_a_search_reports_missing_passages(run: Run, double: WeaviateDouble, monkeypatch: pytest.MonkeyPatch) -> None:
     status, _, err = run("corpus", "search", "--index", "weaviate", "trial")
     assert status == 9
-    assert "reindex --index weaviate" in _envelope(err)["details"]["recovery_hint"]
+    assert "reindex --index weaviate" in _read_envelope(err)["details"]["recovery_hint"]
 
     monkeypatch.delenv("WEAVIATE_URL")
     status, _, err = run("corpus", "search", "--index", "weaviate", "trial")
     assert status == 8
-    assert "WEAVIATE_URL" in _envelope(err)["details"]["recovery_hint"]
+    assert "WEAVIATE_URL" in _read_envelope(err)["details"]["recovery_hint"]
     assert run("corpus", "reindex", "--index", "weaviate")[0] == 8
 
 
@@ -136,7 +136,7 @@ def test_an_incomplete_reindex_is_reported(run: Run, double: WeaviateDouble) -> 
 
     assert status == 4
     assert json.loads(out)["waiting"] == 1
-    assert _envelope(err)["details"]["refused"] == {unloved: "no room"}
+    assert _read_envelope(err)["details"]["refused"] == {unloved: "no room"}
 
 
 @pytest.mark.long
@@ -162,4 +162,4 @@ def test_an_empty_name_of_a_corpus_does_not_mean_all(run: Run) -> None:
     status, out, err = run("corpus", "search", "trial", "--corpus", "")
 
     assert (status, out) == (3, "")
-    assert _envelope(err)["code"] == "NOT_FOUND"
+    assert _read_envelope(err)["code"] == "NOT_FOUND"

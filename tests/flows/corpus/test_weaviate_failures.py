@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from entrez_kit.corpus.store import store_of
+from fixture_types import KitFor
 
 pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
 
 import grpc
 from invented_papers import Paper, list_rows, mark_deleted
 from weaviate_double import WeaviateDouble
-from weaviate_helpers import fill_vectors, make_services, make_settings, make_six_words
+from weaviate_helpers import fill_vectors, get_passage_uuid, make_services, make_settings, make_six_words
 
 from entrez_kit.base.errors import (
     EntrezKitError,
@@ -27,19 +26,19 @@ from entrez_kit.base.errors import (
     VectorIndexError,
 )
 from entrez_kit.base.settings import Settings, load_settings
-from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
+from entrez_kit.corpus.store import store_of
+from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import _lock_delivery, deliver, drain, find_candidates, rebuild
+from entrez_kit.corpus.weaviate.delivery import deliver, drain, find_candidates, rebuild
 from entrez_kit.services import Services
 
 pytestmark = pytest.mark.long
 
 if TYPE_CHECKING:
-    from entrez_kit import EntrezKit
     from entrez_kit.sandbox.server import Sandbox
 
 KEY = "CANARY-0123456789"
@@ -69,11 +68,7 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weaviate.retry.time.sleep", lambda seconds: None)
 
 
-def _uuid(pmid: int) -> str:
-    return chunk_uuid(pmid, "w0")
-
-
-def _waiting(services: Services) -> set[str]:
+def _list_waiting(services: Services) -> set[str]:
     return {row[0] for row in list_rows(store_of(services), "SELECT uuid FROM outbox")}
 
 
@@ -81,7 +76,7 @@ def _set(services: Services, **changes: Any) -> None:
     services.settings = replace(services.settings, **changes)
 
 
-def _fails(call: Callable[[], object], kind: type[EntrezKitError], reason: str) -> EntrezKitError:
+def _catch_failure(call: Callable[[], object], kind: type[EntrezKitError], reason: str) -> EntrezKitError:
     with pytest.raises(kind) as caught:
         call()
     assert type(caught.value) is kind
@@ -107,7 +102,7 @@ def _fails(call: Callable[[], object], kind: type[EntrezKitError], reason: str) 
 def test_invalid_settings_are_named(tmp_path: Path, given: dict[str, Any], reason: str) -> None:
     settings = load_settings({"home": tmp_path, **given})
 
-    error = _fails(lambda: WeaviateIndex(settings), NotConfigured, reason)
+    error = _catch_failure(lambda: WeaviateIndex(settings), NotConfigured, reason)
 
     assert "WEAVIATE_" in f"{error.message} {error.recovery_hint} {error.invalid_input}"
     assert KEY not in str(error.envelope())
@@ -150,7 +145,7 @@ def test_the_key_is_sent_only_to_this_machine_and_over_https(tmp_path: Path) -> 
 def test_offline_only_a_local_server_is_used(tmp_path: Path) -> None:
     away = load_settings({"home": tmp_path, "weaviate_url": "https://weaviate.example.org", "offline": True})
 
-    _fails(lambda: read_server(away), LocalIndexError, "offline")
+    _catch_failure(lambda: read_server(away), LocalIndexError, "offline")
     assert read_server(replace(away, weaviate_url="http://localhost:8080")).port == 8080
 
 
@@ -159,11 +154,11 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
 
-    error = _fails(lambda: drain(services), NotConfigured, "extra_missing")
+    error = _catch_failure(lambda: drain(services), NotConfigured, "extra_missing")
 
     assert "pip install 'entrez-kit[weaviate]'" in error.recovery_hint
     assert error.exit_code is Exit.NOT_CONFIGURED
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
 
 
 # a server that is not there, or not quite
@@ -173,19 +168,19 @@ def test_a_server_that_is_down_is_a_retryable_error(services: Services) -> None:
     _set(services, weaviate_url="http://127.0.0.1:9")
 
     for call in (lambda: drain(services), lambda: rebuild(services), lambda: find_candidates(services, "x", 5, None)):
-        error = _fails(call, VectorIndexError, "weaviate_unreachable")
+        error = _catch_failure(call, VectorIndexError, "weaviate_unreachable")
         assert error.retryable
         assert error.exit_code is Exit.UPSTREAM
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
 
 
 def test_a_grpc_port_that_does_not_answer_is_detected_at_once(services: Services, double: WeaviateDouble) -> None:
     double.stop_grpc()
 
-    error = _fails(lambda: drain(services), VectorIndexError, "grpc_unreachable")
+    error = _catch_failure(lambda: drain(services), VectorIndexError, "grpc_unreachable")
 
     assert "WEAVIATE_GRPC_PORT" in error.recovery_hint
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
     double.start_grpc()
 
 
@@ -194,7 +189,7 @@ def test_a_server_that_takes_too_long_is_abandoned(services: Services, double: W
     _set(services, weaviate_timeout_ms=300)
     double.fail_slow = 0.6
 
-    error = _fails(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "timeout")
+    error = _catch_failure(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "timeout")
 
     assert "WEAVIATE_TIMEOUT_MS" in error.recovery_hint
 
@@ -205,13 +200,13 @@ def test_a_search_that_takes_too_long_is_abandoned(services: Services, double: W
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.check()
         double.fail_slow = 0.6
-        _fails(lambda: index.search_by_words("zebrafish", 5), VectorIndexError, "timeout")
+        _catch_failure(lambda: index.search_by_words("zebrafish", 5), VectorIndexError, "timeout")
 
 
 def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
     double.version = "1.20.0"
 
-    error = _fails(lambda: drain(services), LocalIndexError, "server_too_old")
+    error = _catch_failure(lambda: drain(services), LocalIndexError, "server_too_old")
 
     assert not error.retryable
 
@@ -220,13 +215,13 @@ def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services
 def test_another_kind_of_server_is_refused(services: Services, double: WeaviateDouble, body: str) -> None:
     double.fail_body = body
 
-    _fails(lambda: drain(services), VectorIndexError, "invalid_response")
+    _catch_failure(lambda: drain(services), VectorIndexError, "invalid_response")
 
 
 def test_an_error_of_the_server_is_reported(services: Services, double: WeaviateDouble) -> None:
     double.fail_status = 500
 
-    error = _fails(lambda: drain(services), VectorIndexError, "server_error")
+    error = _catch_failure(lambda: drain(services), VectorIndexError, "server_error")
 
     assert error.details["status"] == 500
     assert "asked to fail" in error.message
@@ -237,14 +232,14 @@ def test_a_refused_key_is_reported_and_never_shown(services: Services, tmp_path:
     with WeaviateDouble(key=KEY) as guarded:
         settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
         services.settings = settings
-        error = _fails(lambda: drain(services), LocalIndexError, "refused")
+        error = _catch_failure(lambda: drain(services), LocalIndexError, "refused")
         shown = "".join(traceback.format_exception(error))
 
     assert "WEAVIATE_API_KEY" in error.recovery_hint
     assert not error.retryable
     assert "CANARY" not in shown + str(error.envelope())
     assert error.__context__ is None
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
 
 
 def test_the_right_key_is_accepted_by_rest_and_grpc(services: Services, tmp_path: Path) -> None:
@@ -261,7 +256,7 @@ def test_a_server_that_stops_answering_in_a_search_is_unreachable(
     drain(services)
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "shutting down") if name == "Search" else None
 
-    _fails(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
+    _catch_failure(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
 
 
 # what was not delivered waits
@@ -270,13 +265,13 @@ def test_a_server_that_stops_answering_in_a_search_is_unreachable(
 def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
     services: Services, double: WeaviateDouble, caplog: pytest.LogCaptureFixture
 ) -> None:
-    refused = {_uuid(1002), _uuid(1004), _uuid(1005)}
+    refused = {get_passage_uuid(1002), get_passage_uuid(1004), get_passage_uuid(1005)}
     double.fail_objects = lambda uuid: "no room" if uuid in refused else None
 
     done = drain(services)
 
     assert (done.written, done.waiting) == (3, 3)
-    assert _waiting(services) == refused
+    assert _list_waiting(services) == refused
     problem = done.missing_error()
     assert isinstance(problem, VectorIndexError)
     assert problem.details == {
@@ -298,12 +293,12 @@ def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
 def test_refused_deletions_stay_in_the_queue_too(services: Services, double: WeaviateDouble) -> None:
     drain(services)
     mark_deleted(store_of(services), [1001, 1002])
-    double.fail_objects = lambda uuid: "busy" if uuid == _uuid(1001) else None
+    double.fail_objects = lambda uuid: "busy" if uuid == get_passage_uuid(1001) else None
 
     done = drain(services)
 
     assert (done.deleted, done.waiting) == (1, 1)
-    assert _waiting(services) == {_uuid(1001)}
+    assert _list_waiting(services) == {get_passage_uuid(1001)}
 
 
 def test_after_some_refused_batches_no_more_are_sent(
@@ -328,15 +323,15 @@ def test_an_interrupted_delivery_continues_where_it_ended(
         else None
     )
 
-    error = _fails(lambda: drain(services), VectorIndexError, "server_error")
+    error = _catch_failure(lambda: drain(services), VectorIndexError, "server_error")
 
     assert "out of memory" in error.message
-    assert len(_waiting(services)) == 4
+    assert len(_list_waiting(services)) == 4
     double.requests.clear()
     double.fail_call = lambda name: None
     assert drain(services).written == 4
     assert len(double.sent("BatchObjects")) == 2
-    assert _waiting(services) == set()
+    assert _list_waiting(services) == set()
 
 
 def test_a_server_that_stops_during_a_delivery_loses_no_passage(
@@ -344,9 +339,9 @@ def test_a_server_that_stops_during_a_delivery_loses_no_passage(
 ) -> None:
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "gone") if name == "BatchObjects" else None
 
-    _fails(lambda: drain(services), VectorIndexError, "weaviate_unreachable")
+    _catch_failure(lambda: drain(services), VectorIndexError, "weaviate_unreachable")
 
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
     double.fail_call = lambda name: None
     assert drain(services).waiting == 0
 
@@ -366,13 +361,13 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
     drain(services)
 
     (held,) = double.collections.values()
-    assert "Salmon" in held.objects[_uuid(1001)].properties["text"]
-    assert _waiting(services) == set()
+    assert "Salmon" in held.objects[get_passage_uuid(1001)].properties["text"]
+    assert _list_waiting(services) == set()
 
 
 def test_two_simultaneous_deliveries_are_refused(services: Services, double: WeaviateDouble) -> None:
-    with _lock_delivery(store_of(services).path):
-        _fails(lambda: drain(services), StoreError, "delivery_running")
+    with hold_lock(store_of(services).path, "weaviate", "is being delivered", "delivery_running", ""):
+        _catch_failure(lambda: drain(services), StoreError, "delivery_running")
     assert drain(services).waiting == 0
 
 
@@ -398,10 +393,10 @@ def test_a_corpus_without_vectors_of_the_model_creates_no_collection(
     with store_of(services).writing() as connection:
         connection.execute("DELETE FROM vectors")
 
-    _fails(lambda: drain(services), LocalEmbeddingsError, "vectors_missing")
+    _catch_failure(lambda: drain(services), LocalEmbeddingsError, "vectors_missing")
 
     assert double.collections == {}
-    assert len(_waiting(services)) == 6
+    assert len(_list_waiting(services)) == 6
 
 
 def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double: WeaviateDouble) -> None:
@@ -412,7 +407,9 @@ def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double:
 
     assert (done.written, done.waiting) == (5, 1)
     assert "3 dimensions (expected 6)" in str(done.missing_error())
-    assert all(_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects)
+    assert all(
+        get_passage_uuid(1001) != item.uuid for request in double.sent("BatchObjects") for item in request.objects
+    )
 
 
 def test_an_empty_queue_needs_no_server(services: Services) -> None:
@@ -431,7 +428,7 @@ def test_a_passage_is_sent_with_these_properties(services: Services, double: Wea
     (request,) = double.sent("BatchObjects")
     first = request.objects[0]
     sent = dict(first.properties.non_ref_properties.items())
-    assert (first.uuid, first.collection) == (_uuid(1001), services.settings.weaviate_class)
+    assert (first.uuid, first.collection) == (get_passage_uuid(1001), services.settings.weaviate_class)
     assert "Zebrafish swim" in str(sent.pop("text"))
     assert sent == {
         "pmid": "1001",
@@ -465,7 +462,7 @@ def test_a_search_sends_this_request(services: Services, double: WeaviateDouble)
 
 
 def test_a_sync_is_complete_with_any_failure_of_weaviate(
-    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
+    kit_for: KitFor, sandbox: "Sandbox", double: WeaviateDouble, tmp_path: Path
 ) -> None:
     services = kit_for(sandbox).services
     named = make_settings(tmp_path, double.url, double.grpc_port)
@@ -484,33 +481,31 @@ def test_a_sync_is_complete_with_any_failure_of_weaviate(
     (warning,) = [text for text in first.warnings if "Weaviate" in text]
     assert "cannot be reached" in warning
     assert "the next sync tries again" in warning
-    waiting = len(_waiting(services))
+    waiting = len(_list_waiting(services))
     assert waiting > 0
 
     _set(services, weaviate_url=double.url)
     again = sync(services, request).result()
 
     assert not [text for text in again.warnings if "Weaviate" in text]
-    assert _waiting(services) == set()
+    assert _list_waiting(services) == set()
     (held,) = double.collections.values()
     assert len(held.objects) == waiting
     found = rag_search(services, RagSearchRequest(query="randomized trial", top_k=3, index="weaviate")).results
     assert len(found) == 3
 
 
-def test_without_a_server_a_sync_does_not_mention_weaviate(
-    kit_for: "Callable[..., EntrezKit]", sandbox: "Sandbox"
-) -> None:
+def test_without_a_server_a_sync_does_not_mention_weaviate(kit_for: KitFor, sandbox: "Sandbox") -> None:
     services = kit_for(sandbox).services
 
     done = sync(services, SyncRequest(query_key="k", term="all[sb]")).result()
 
     assert not [text for text in done.warnings if "Weaviate" in text]
-    assert _waiting(services)
+    assert _list_waiting(services)
 
 
 def test_refused_passages_cause_a_warning_too(services: Services, double: WeaviateDouble) -> None:
-    double.fail_objects = lambda uuid: "no room" if uuid == _uuid(1001) else None
+    double.fail_objects = lambda uuid: "no room" if uuid == get_passage_uuid(1001) else None
 
     warning = deliver(services)
 
@@ -525,4 +520,4 @@ def test_the_demo_uses_no_server(tmp_path: Path) -> None:
 
     demo = settings.use_sandbox("http://127.0.0.1:1")
 
-    _fails(lambda: WeaviateIndex(demo), NotConfigured, "weaviate_url_missing")
+    _catch_failure(lambda: WeaviateIndex(demo), NotConfigured, "weaviate_url_missing")

@@ -4,15 +4,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned, write_summaries_json
+from canned_services import Canned, call_operation, list_outcomes, run_canned, write_summaries_json
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.databases.fetch import FETCH
 from entrez_kit.sandbox.server import Sandbox
-
-
-def list_outcomes(result: Any) -> list[tuple[str, str]]:
-    return [(outcome.id, outcome.status) for outcome in result.outcomes]
 
 
 def test_fasta_is_ncbis_unchanged_text(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -4,7 +4,8 @@ from datetime import datetime
 
 import pytest
 import responses
-from canned_services import Canned, KitFor, call_operation, run_canned, write_einfo_xml, write_esearch_xml
+from canned_services import Canned, call_operation, run_canned, write_einfo_xml, write_esearch_xml
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.info import INFO, parse_counts

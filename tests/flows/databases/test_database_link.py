@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from canned_services import (
     Canned,
-    KitFor,
     call_operation,
     run_canned,
     write_einfo_xml,
@@ -13,6 +12,7 @@ from canned_services import (
     write_linkset,
     write_summaries_json,
 )
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.link import LINK

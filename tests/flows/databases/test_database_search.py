@@ -3,7 +3,8 @@
 from typing import Any
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned, write_esearch_xml
+from canned_services import Canned, call_operation, run_canned, write_esearch_xml
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.search import SEARCH

@@ -3,16 +3,13 @@
 import pickle
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned, write_summaries_json
+from canned_services import Canned, call_operation, list_outcomes, run_canned, write_summaries_json
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.databases.summary import SUMMARY
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
-
-
-def list_outcomes(result: object) -> list[tuple[str, str]]:
-    return [(outcome.id, outcome.status) for outcome in result.outcomes]  # type: ignore[attr-defined]
 
 
 def test_summaries_are_in_the_order_of_the_ids_with_duplicates(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from canned_services import KitFor
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError

@@ -1,7 +1,8 @@
 """Spelling suggestions."""
 
 import pytest
-from canned_services import Canned, KitFor, call_operation, run_canned
+from canned_services import Canned, call_operation, run_canned
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.spell import SPELL

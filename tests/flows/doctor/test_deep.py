@@ -17,7 +17,7 @@ from drifting_service import (
     send_page,
     send_status,
 )
-from failing_servers import find_free_port
+from loopback_transport import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
@@ -371,7 +371,7 @@ def test_offline_no_request_is_sent_and_the_result_is_not_a_success(sandbox: San
 
 def test_real_records_are_requested_if_the_service_is_not_the_sandbox() -> None:
     from entrez_kit.base.settings import load_settings
-    from entrez_kit.doctor.comparison import _choose_examples
+    from entrez_kit.doctor.comparison import _choose_examples  # all else sends requests to NCBI
     from entrez_kit.services import Services
 
     with Services(load_settings({})) as services:

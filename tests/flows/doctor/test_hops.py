@@ -12,8 +12,8 @@ from failing_servers import (
     PATIENCE,
     SHORT,
     Handle,
+    fail_to_resolve,
     find_check,
-    find_free_port,
     list_statuses,
     make_reply,
     point_at,
@@ -21,6 +21,7 @@ from failing_servers import (
     serve_connections,
     serve_nothing,
 )
+from loopback_transport import find_free_port
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import Check, diagnose
@@ -44,13 +45,10 @@ def test_a_healthy_machine_is_reported_as_healthy(settings: Settings) -> None:
 
 
 def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skipped(settings: Settings) -> None:
-    def unknown(host: str, port: int) -> Sequence[str]:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    def never(_: Settings) -> bytes:
+    def fail_if_called(_: Settings) -> bytes:
         raise AssertionError
 
-    report = run_doctor(settings, resolver=unknown, asker=never)
+    report = run_doctor(settings, resolver=fail_to_resolve, asker=fail_if_called)
 
     assert list_statuses(report) == {
         "dns": "failed",
@@ -60,7 +58,8 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skip
         "api_key": "skipped",
     }
     check = find_check(report, "dns")
-    assert check.detail == "eutils.ncbi.nlm.nih.gov cannot be resolved: Name or service not known"
+    assert "eutils.ncbi.nlm.nih.gov" in check.detail
+    assert "Name or service not known" in check.detail
     assert check.hint is not None
     assert "HTTPS_PROXY" in check.hint
     assert (report.healthy, report.exit_status) == (False, 5)
@@ -73,12 +72,12 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skip
 def test_a_name_server_that_never_answers_takes_a_bounded_time(settings: Settings) -> None:
     release = threading.Event()
 
-    def stuck(host: str, port: int) -> Sequence[str]:
+    def hang(host: str, port: int) -> Sequence[str]:
         release.wait(30)
         return []
 
     began = time.monotonic()
-    report = run_doctor(settings, resolver=stuck, patience=SHORT)
+    report = run_doctor(settings, resolver=hang, patience=SHORT)
     took = time.monotonic() - began
     release.set()
 
@@ -88,10 +87,10 @@ def test_a_name_server_that_never_answers_takes_a_bounded_time(settings: Setting
 
 @pytest.mark.parametrize("problem", [UnicodeError("label too long"), OSError(5, "Input/output error")])
 def test_any_exception_of_a_resolver_is_a_dns_failure(settings: Settings, problem: Exception) -> None:
-    def broken(host: str, port: int) -> Sequence[str]:
+    def raise_error(host: str, port: int) -> Sequence[str]:
         raise problem
 
-    assert find_check(run_doctor(settings, resolver=broken), "dns").status == "failed"
+    assert find_check(run_doctor(settings, resolver=raise_error), "dns").status == "failed"
 
 
 def test_a_name_without_addresses_is_a_dns_failure(settings: Settings) -> None:
@@ -106,7 +105,7 @@ def test_a_numeric_address_needs_no_name_server(settings: Settings) -> None:
         report = run_doctor(point_at(settings, f"http://127.0.0.1:{port}"), resolver=fail)
 
     assert find_check(report, "dns").status == "ok"
-    assert find_check(report, "tls").detail == "the URL is http, without encryption"
+    assert "http" in find_check(report, "tls").detail
     assert report.exit_status == 0
 
 
@@ -129,17 +128,19 @@ def test_a_refused_port_is_a_connection_failure(settings: Settings) -> None:
 
 
 def test_an_address_that_drops_packets_is_a_connection_failure(settings: Settings) -> None:
-    def hole(address: str, port: int, seconds: float) -> socket.socket:
+    def drop_connection(address: str, port: int, seconds: float) -> socket.socket:
         raise TimeoutError("timed out")
 
-    report = run_doctor(settings, connector=hole)
+    report = run_doctor(settings, connector=drop_connection)
 
-    assert find_check(report, "tcp").detail == "127.0.0.1 port 443: no answer in time"
+    check = find_check(report, "tcp")
+    assert check.status == "failed"
+    assert "127.0.0.1 port 443" in check.detail
     assert report.exit_status == 5
 
 
 def test_an_address_family_that_delays_every_request_is_a_warning(settings: Settings) -> None:
-    def only_v4(address: str, port: int, seconds: float) -> socket.socket:
+    def resolve_to_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise TimeoutError("timed out")
         return connect(address, port, seconds)
@@ -148,7 +149,7 @@ def test_an_address_family_that_delays_every_request_is_a_warning(settings: Sett
         report = run_doctor(
             point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: ["2001:db8::1", "127.0.0.1"],
-            connector=only_v4,
+            connector=resolve_to_v4,
         )
 
     check = find_check(report, "tcp")
@@ -160,7 +161,7 @@ def test_an_address_family_that_delays_every_request_is_a_warning(settings: Sett
 
 
 def test_an_address_family_that_fails_at_once_is_not_reported(settings: Settings) -> None:
-    def only_v4(address: str, port: int, seconds: float) -> socket.socket:
+    def resolve_to_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise OSError(101, "Network is unreachable")
         return connect(address, port, seconds)
@@ -169,7 +170,7 @@ def test_an_address_family_that_fails_at_once_is_not_reported(settings: Settings
         report = run_doctor(
             point_at(settings, f"http://eutils.test:{port}"),
             resolver=lambda host, port: [*(f"2001:db8::{number}" for number in range(9)), "127.0.0.1"],
-            connector=only_v4,
+            connector=resolve_to_v4,
         )
 
     assert find_check(report, "tcp").status == "ok"
@@ -201,11 +202,11 @@ def test_a_server_that_accepts_and_never_answers_is_reported_within_the_time_lim
 
 
 def test_a_server_without_encryption_is_distinguished_from_one_with_an_invalid_certificate(settings: Settings) -> None:
-    def plain(connection: socket.socket) -> None:
+    def answer_plainly(connection: socket.socket) -> None:
         connection.recv(4096)
         connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
-    assert "does not support TLS" in check_tls(settings, plain, None).detail
+    assert "does not support TLS" in check_tls(settings, answer_plainly, None).detail
 
 
 def test_advice_for_a_certificate_of_an_unknown_authority_names_the_certificate_bundle(settings: Settings) -> None:

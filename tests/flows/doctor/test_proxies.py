@@ -3,7 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from failing_servers import (
     PASSWORD,
     PATIENCE,
     SHORT,
+    fail_to_resolve,
     find_check,
-    find_free_port,
     list_statuses,
     point_at,
     read_head,
@@ -22,6 +22,7 @@ from failing_servers import (
     serve_connections,
     serve_nothing,
 )
+from loopback_transport import find_free_port
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import DoctorReport
@@ -128,10 +129,7 @@ def test_advice_for_an_unreachable_proxy_names_the_proxy_settings(settings: Sett
 
 
 def test_a_proxy_with_an_unknown_name_is_reported(settings: Settings) -> None:
-    def unknown(host: str, port: int) -> Sequence[str]:
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    report = run_doctor(settings, resolver=unknown, find_route=lambda url: Route("http://proxy.test:3128"))
+    report = run_doctor(settings, resolver=fail_to_resolve, find_route=lambda url: Route("http://proxy.test:3128"))
 
     assert find_check(report, "dns").detail.startswith("the proxy proxy.test cannot be resolved")
 
@@ -185,11 +183,11 @@ def test_the_route_is_the_one_that_requests_uses(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_route_that_cannot_be_determined_does_not_end_the_report(settings: Settings) -> None:
-    def broken(url: str) -> Route:
+    def raise_error(url: str) -> Route:
         raise ValueError(PASSWORD)
 
     with serve_connections(serve_nothing) as port:
-        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=broken)
+        report = run_doctor(point_at(settings, f"http://eutils.test:{port}"), find_route=raise_error)
 
     assert find_check(report, "proxy").status == "skipped"
     assert find_check(report, "ncbi").status == "ok"

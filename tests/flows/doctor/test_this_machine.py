@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from failing_servers import (
     find_check,
     run_doctor,
 )
+from platform_marks import needs_modes
 
 from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import DoctorReport, diagnose
@@ -46,7 +46,7 @@ def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
     check = find_check(report, "configuration")
     assert check.status == "warning"
     assert "unknown setting 'x' ignored" in check.detail
-    assert check.hint == "`entrez-kit config show` lists every setting and its origin."
+    assert "`entrez-kit config show`" in (check.hint or "")
     assert (report.healthy, report.exit_status) == (True, 4)
 
 
@@ -90,10 +90,10 @@ def test_a_full_or_nearly_full_disk_is_reported(settings: Settings, free: int, s
 
 
 def test_a_disk_that_cannot_be_measured_is_a_warning(settings: Settings) -> None:
-    def broken(folder: Path) -> int:
+    def raise_error(folder: Path) -> int:
         raise OSError(5, "Input/output error")
 
-    assert find_check(run_locally(settings, free_space=broken), "disk").status == "warning"
+    assert find_check(run_locally(settings, free_space=raise_error), "disk").status == "warning"
 
 
 def test_the_real_disk_is_measured_by_default(settings: Settings) -> None:
@@ -115,7 +115,7 @@ def test_a_cache_folder_that_cannot_be_written_is_reported(settings: Settings, t
     assert report.exit_status == 9
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
+@needs_modes
 def test_a_cache_folder_that_others_can_write_to_is_a_warning(settings: Settings) -> None:
     settings.cache_dir.mkdir(parents=True)
     settings.cache_dir.chmod(0o777)

@@ -9,7 +9,7 @@ from cache_helpers import assert_only_cached
 
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup
-from entrez_kit.fulltext.tiers import _is_article, _read_article
+from entrez_kit.fulltext.tiers import _is_article, _read_article  # what the tiers give to the clients, which cache
 from entrez_kit.services import Services
 
 PMC1 = Identifier("pmcid", "PMC1", "PMC1")

@@ -1,16 +1,14 @@
 """Full text over the sandbox: every tier with real clients, its failures, its cache."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.fulltext.models import PmcArticle, UnpaywallArticle
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 WRITTEN = "99000001"
 """Its text is part of the demo corpus and returned by the sandbox's PMC."""
 FRONT_ONLY = "99000004"

@@ -2,15 +2,15 @@
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from pdf_files import encrypt_pdf, write_pdf, write_prose
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.fulltext import unpaywall_tier as module
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
@@ -18,9 +18,7 @@ from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport.download.guard import Downloaded, download
-from entrez_kit.services.unpaywall import Location, OpenAccess
 
-KitFor = Callable[..., EntrezKit]
 DOI = "10.5555/tier.1"
 PDF = write_pdf(write_prose(120), title="Title of the file")
 PARAGRAPHS = "".join(f"<p>{' '.join(write_prose(60, 60 * number))}.</p>" for number in range(20))
@@ -299,13 +297,13 @@ def test_copies_at_private_addresses_are_not_requested(sandbox: Sandbox, kit_for
 def test_all_copies_together_have_one_time_limit(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def slow(request: LocalRequest, state: LocalState) -> LocalReply:
+    def answer_slowly(request: LocalRequest, state: LocalState) -> LocalReply:
         time.sleep(0.4)
         return LocalReply(b"no", HTML, 404)
 
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url": name} for name in "abcd"))
-    sandbox.route("/publisher", "publisher", slow)
+    sandbox.route("/publisher", "publisher", answer_slowly)
     kit = kit_for(sandbox)
     object.__setattr__(kit.settings, "unpaywall_timeout_ms", 100)
     started = time.monotonic()
@@ -326,13 +324,10 @@ def test_offline_no_copy_is_requested(sandbox: Sandbox, kit_for: KitFor) -> None
     assert "offline mode" in str(found.detail)
 
 
-def test_the_candidates_have_no_duplicates() -> None:
-    known = OpenAccess(
-        DOI,
-        True,
-        None,
-        (Location("p", "p", "l"), Location("q", "l", "l"), Location(None, None, "m")),
-    )
-    urls: Iterable[str] = [candidate.url for candidate in module._list_candidates(known)]
+def test_no_copy_is_requested_twice(sandbox: Sandbox, kit_for: KitFor) -> None:
+    publisher = Publisher(sandbox, {})
+    publisher.locate({"url_for_pdf": "p", "url": "p"}, {"url_for_pdf": "q", "url": "l"}, {"url": "m"}, {"url": "l"})
 
-    assert list(urls) == ["p", "l", "q", "l", "m"]
+    expect_no_copy(kit_for(sandbox, europepmc_max_retries=0))
+
+    assert publisher.asked == ["p", "q", "l", "m"]

@@ -1,13 +1,13 @@
 """Copies built from files of other formats: our jsonl and MEDLINE text."""
 
-import gzip
 import io
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from Bio import Medline
-from pubmed_files import settings_at, titles, write_set
+from pubmed_files import make_home_settings, read_titles, write_set
+from used_recordings import read_recording
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.local.article_files import read_nbib
@@ -48,7 +48,7 @@ def test_a_written_article_is_parsed_to_the_same_article() -> None:
 def test_recorded_articles_are_parsed_to_the_same_articles(real_data: Path) -> None:
     count = 0
     for path in sorted([*(real_data / "efetch_pubmed").glob("*.xml"), *(real_data / "baseline").glob("*.gz")]):
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = read_recording(path)
         try:
             articles = list(_read_articles(content))
         except EntrezKitError:  # a recording of an error
@@ -81,7 +81,7 @@ def test_medline_text_has_its_fields_after_an_import() -> None:
 
 
 def test_a_copy_from_jsonl_finds_the_same_articles_as_one_from_xml(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
+    kit = make_home_settings(tmp_path)
     demo = ParsedCollection.demo()
     raws = [demo.read_raw(number) for number in range(demo.size)]
     lines = [article.model_dump_json(exclude_none=True) for raw in raws for article in _read_articles(raw)]
@@ -90,7 +90,7 @@ def test_a_copy_from_jsonl_finds_the_same_articles_as_one_from_xml(tmp_path: Pat
     import_files(kit, "lines", [tmp_path / "demo.jsonl"])
     import_files(kit, "xml", [write_set(tmp_path, "demo.xml", *(raw.decode() for raw in raws))])
 
-    assert titles(kit, "lines") == titles(kit, "xml")
+    assert read_titles(kit, "lines") == read_titles(kit, "xml")
     lines_index, xml_index = (open_copy(kit, name).collection.index for name in ("lines", "xml"))
     for source in ("title", "abstract", "author", "keyword", "affiliation", "mesh"):
         # NLM labels some sections UNLABELLED, which an Article omits.
@@ -114,16 +114,16 @@ def test_a_defect_in_one_line_rejects_the_file(tmp_path: Path, name: str, conten
     (tmp_path / name).write_text(content, encoding="utf-8")
 
     with pytest.raises(InvalidInput) as refused:
-        import_files(settings_at(tmp_path), "c", [tmp_path / name])
+        import_files(make_home_settings(tmp_path), "c", [tmp_path / name])
 
     assert refused.value.details["reason"] == reason
     assert refused.value.details["line"] >= 1
 
 
 def test_nbib_of_several_records_is_read_with_or_without_blank_lines(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
+    kit = make_home_settings(tmp_path)
     (tmp_path / "a.nbib").write_bytes(b"PMID- 1\r\nTI  - One\r\n      more\r\nPMID- 2\r\nTI  - Two\r\n\r\nPMID- 3\r\n")
 
     import_files(kit, "c", [tmp_path / "a.nbib"])
 
-    assert titles(kit, "c") == {"1": "One more", "2": "Two", "3": ""}
+    assert read_titles(kit, "c") == {"1": "One more", "2": "Two", "3": ""}

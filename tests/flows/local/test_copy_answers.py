@@ -1,7 +1,7 @@
 """The answers of a local copy equal those of the sandbox for the same records."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from command_line import Cli, read_error
-from local_copies import RECORDS, make_copy
+from fixture_types import KitFor
+from local_copies import RECORDS
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
@@ -32,25 +33,17 @@ DIFFERENT = {"warnings", "searched_at", "sources", "efetch_details", "build", "l
 PUBMED = "pubmed"
 
 
-@pytest.fixture(name="home", scope="module")
-def home_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a home folder with a copy of the demo's records."""
-    home = tmp_path_factory.mktemp("home")
-    make_copy(home)
-    return home
-
-
 @pytest.fixture(name="copy")
-def copy_fixture(home: Path) -> Iterator[EntrezKit]:
+def copy_fixture(copied_home: Path) -> Iterator[EntrezKit]:
     """Return a kit that uses the copy."""
-    with EntrezKit(home=home, local="demo") as kit:
+    with EntrezKit(home=copied_home, local="demo") as kit:
         yield kit
 
 
 @pytest.fixture(name="local")
-def local_fixture(home: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+def local_fixture(copied_home: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Call the program with a home that has the copy."""
-    monkeypatch.setenv("ENTREZ_KIT_HOME", str(home))
+    monkeypatch.setenv("ENTREZ_KIT_HOME", str(copied_home))
     return alone
 
 
@@ -101,7 +94,7 @@ def remove(document: Any) -> Any:
     ],
 )
 def test_a_copy_returns_the_documents_of_the_sandbox(
-    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox, method: str, arguments: dict[str, Any]
+    copy: EntrezKit, kit_for: KitFor, sandbox: Sandbox, method: str, arguments: dict[str, Any]
 ) -> None:
     def run(kit: EntrezKit) -> Any:
         operation = next(
@@ -116,7 +109,7 @@ def test_a_copy_returns_the_documents_of_the_sandbox(
 
 
 def test_all_results_have_a_certificate_that_the_sandbox_confirms(
-    copy: EntrezKit, kit_for: Callable[..., EntrezKit], sandbox: Sandbox
+    copy: EntrezKit, kit_for: KitFor, sandbox: Sandbox
 ) -> None:
     here, there = (kit.search_all(query_term="2020:2026[dp]") for kit in (copy, kit_for(sandbox)))
 
@@ -335,8 +328,8 @@ def test_a_project_file_cannot_choose_a_copy(tmp_path: Path) -> None:
     assert any("local" in notice for notice in settings.notices)
 
 
-def test_agents_get_the_name_of_the_copy_with_every_result(home: Path) -> None:
-    settings = load_settings({"home": home, "local": "demo"}).prepare()
+def test_agents_get_the_name_of_the_copy_with_every_result(copied_home: Path) -> None:
+    settings = load_settings({"home": copied_home, "local": "demo"}).prepare()
     with ServerServices(settings) as services:
         label = services.settings.copy_label
         toolbox = Toolbox(OPERATIONS)
@@ -350,8 +343,8 @@ def test_agents_get_the_name_of_the_copy_with_every_result(home: Path) -> None:
     assert label in (missing.meta or {})["local"]
 
 
-def test_the_settings_of_an_opened_copy_can_be_used_again(home: Path) -> None:
-    with EntrezKit(home=home, local="demo") as first, EntrezKit(replace(first.settings)) as second:
+def test_the_settings_of_an_opened_copy_can_be_used_again(copied_home: Path) -> None:
+    with EntrezKit(home=copied_home, local="demo") as first, EntrezKit(replace(first.settings)) as second:
         assert second.search_articles(query_term="crispr[ti]").total_found
 
 
@@ -416,7 +409,7 @@ def test_no_question_reads_the_whole_mesh_of_a_copy(copy: EntrezKit, monkeypatch
     def fail(*_: object) -> Iterator[str]:
         raise AssertionError("all records of MeSH were read")
 
-    monkeypatch.setattr(copy_mesh._Uids, "__iter__", fail)
+    monkeypatch.setattr(copy_mesh._Uids, "__iter__", fail)  # a full iteration has no visible effect
 
     assert copy.lookup_mesh(query="neoplasms").results[0].ui == "D009369"
     assert copy.lookup_mesh(query="zzyzx neoplasms").total_found == 0

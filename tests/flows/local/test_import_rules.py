@@ -9,14 +9,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from local_copies import write_mesh
 from pubmed_files import (
-    article_set,
+    compute_content_hash,
     compute_titles,
-    content_hash,
-    deletion,
-    record,
-    settings_at,
-    titles,
+    join_articles,
+    make_home_settings,
+    read_titles,
+    write_deletion,
     write_md5,
+    write_record,
     write_set,
 )
 
@@ -29,8 +29,8 @@ Events = list[tuple[int, int, str | None]]
 
 
 def _write_events(folder: Path, year: int, number: int, events: Events) -> Path:
-    records = [record(pmid, title, version=version) for pmid, version, title in events if title is not None]
-    deleted = [deletion(pmid, version=version) for pmid, version, title in events if title is None]
+    records = [write_record(pmid, title, version=version) for pmid, version, title in events if title is not None]
+    deleted = [write_deletion(pmid, version=version) for pmid, version, title in events if title is None]
     return write_set(folder, f"pubmed{year % 100:02}n{number:04}.xml.gz", *records, *deleted)
 
 
@@ -46,7 +46,7 @@ def test_any_order_of_files_gives_the_copy_that_the_rules_describe(
     tmp_path_factory: pytest.TempPathFactory, files: dict[tuple[int, int], Events], seed: random.Random
 ) -> None:
     folder = tmp_path_factory.mktemp("files")
-    kit = settings_at(folder)
+    kit = make_home_settings(folder)
     paths = [_write_events(folder, year, number, events) for (year, number), events in files.items()]
     expected = compute_titles((year, number, events) for (year, number), events in files.items())
 
@@ -56,88 +56,90 @@ def test_any_order_of_files_gives_the_copy_that_the_rules_describe(
     for path in order:
         import_files(kit, "shuffled", [path])
 
-    assert titles(kit, "together") == expected
-    assert titles(kit, "shuffled") == expected
-    assert content_hash(kit, "together") == content_hash(kit, "shuffled")
+    assert read_titles(kit, "together") == expected
+    assert read_titles(kit, "shuffled") == expected
+    assert compute_content_hash(kit, "together") == compute_content_hash(kit, "shuffled")
 
 
 def test_a_later_record_replaces_the_whole_earlier_one_and_revives_a_deleted_one(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
+    kit = make_home_settings(tmp_path)
     files = [
-        write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Old", more="<Language>eng</Language>"), record(2)),
-        write_set(tmp_path, "pubmed26n0002.xml.gz", record(1, "New"), deletion(2)),
-        write_set(tmp_path, "pubmed26n0003.xml.gz", record(2, "Back")),
+        write_set(
+            tmp_path, "pubmed26n0001.xml.gz", write_record(1, "Old", more="<Language>eng</Language>"), write_record(2)
+        ),
+        write_set(tmp_path, "pubmed26n0002.xml.gz", write_record(1, "New"), write_deletion(2)),
+        write_set(tmp_path, "pubmed26n0003.xml.gz", write_record(2, "Back")),
     ]
 
     import_files(kit, "c", files[:2])
-    assert titles(kit, "c") == {"1": "New"}
+    assert read_titles(kit, "c") == {"1": "New"}
     import_files(kit, "c", files)
 
-    assert titles(kit, "c") == {"1": "New", "2": "Back"}
+    assert read_titles(kit, "c") == {"1": "New", "2": "Back"}
     copy = open_copy(kit, "c")
     assert b"Language" not in copy.collection.read_raw(copy.collection.find_number("1") or 0)
     assert copy.info.records == 2
 
 
 def test_records_are_stored_byte_for_byte(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
-    raw = record(7, "Über <i>in vitro</i> &lt;b&gt;&#223; 10<sup>6</sup>").strip()
+    kit = make_home_settings(tmp_path)
+    raw = write_record(7, "Über <i>in vitro</i> &lt;b&gt;&#223; 10<sup>6</sup>").strip()
     import_files(kit, "c", [write_set(tmp_path, "any.xml", raw)])
 
     assert open_copy(kit, "c").collection.read_raw(0) == raw.encode()
 
 
 def test_other_files_are_applied_after_the_newest_file_of_nlm_and_before_the_next_one(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
-    first = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Baseline"))
-    fetched = write_set(tmp_path, "efetch.xml", record(1, "Fetched"))
-    again = write_set(tmp_path, "again.xml", record(1, "Fetched later"))
-    update = write_set(tmp_path, "pubmed26n0002.xml.gz", record(1, "Update"))
+    kit = make_home_settings(tmp_path)
+    first = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1, "Baseline"))
+    fetched = write_set(tmp_path, "efetch.xml", write_record(1, "Fetched"))
+    again = write_set(tmp_path, "again.xml", write_record(1, "Fetched later"))
+    update = write_set(tmp_path, "pubmed26n0002.xml.gz", write_record(1, "Update"))
 
     import_files(kit, "c", [fetched, first])
-    assert titles(kit, "c") == {"1": "Fetched"}
+    assert read_titles(kit, "c") == {"1": "Fetched"}
     import_files(kit, "c", [again])
-    assert titles(kit, "c") == {"1": "Fetched later"}
+    assert read_titles(kit, "c") == {"1": "Fetched later"}
     import_files(kit, "c", [fetched])  # it is applied already
-    assert titles(kit, "c") == {"1": "Fetched later"}
+    assert read_titles(kit, "c") == {"1": "Fetched later"}
     import_files(kit, "c", [update])
-    assert titles(kit, "c") == {"1": "Update"}
+    assert read_titles(kit, "c") == {"1": "Update"}
 
 
 def test_a_new_baseline_year_replaces_the_old_one_but_a_single_update_does_not(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
+    kit = make_home_settings(tmp_path)
     old = [
-        write_set(tmp_path, "pubmed25n0001.xml.gz", record(1, "Old"), record(2, "Gone in the new year")),
-        write_set(tmp_path, "pubmed25n1300.xml.gz", record(3, "Gone too"), deletion(9)),
+        write_set(tmp_path, "pubmed25n0001.xml.gz", write_record(1, "Old"), write_record(2, "Gone in the new year")),
+        write_set(tmp_path, "pubmed25n1300.xml.gz", write_record(3, "Gone too"), write_deletion(9)),
     ]
-    update = write_set(tmp_path, "pubmed26n1335.xml.gz", record(4, "Update"))
-    baseline = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "New"))
+    update = write_set(tmp_path, "pubmed26n1335.xml.gz", write_record(4, "Update"))
+    baseline = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1, "New"))
 
     import_files(kit, "c", [*old, update])
-    assert set(titles(kit, "c")) == {"1", "2", "3", "4"}
+    assert set(read_titles(kit, "c")) == {"1", "2", "3", "4"}
     import_files(kit, "c", [baseline])
-    assert titles(kit, "c") == {"1": "New", "4": "Update"}
+    assert read_titles(kit, "c") == {"1": "New", "4": "Update"}
     import_files(kit, "d", [baseline, update])
-    assert content_hash(kit, "c") == content_hash(kit, "d")
+    assert compute_content_hash(kit, "c") == compute_content_hash(kit, "d")
     import_files(kit, "c", old[:1])
-    assert titles(kit, "c") == {"1": "New", "4": "Update"}
+    assert read_titles(kit, "c") == {"1": "New", "4": "Update"}
 
 
 def test_the_highest_version_of_a_record_is_shown(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
-    first = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Second", version=2))
-    second = write_set(tmp_path, "pubmed26n0002.xml.gz", record(1, "First, revised", version=1))
-    third = write_set(tmp_path, "pubmed26n0003.xml.gz", deletion(1, version=2))
+    kit = make_home_settings(tmp_path)
+    first = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1, "Second", version=2))
+    second = write_set(tmp_path, "pubmed26n0002.xml.gz", write_record(1, "First, revised", version=1))
+    third = write_set(tmp_path, "pubmed26n0003.xml.gz", write_deletion(1, version=2))
 
     import_files(kit, "c", [first, second])
-    assert titles(kit, "c") == {"1": "Second"}
+    assert read_titles(kit, "c") == {"1": "Second"}
     import_files(kit, "c", [third])
-    assert titles(kit, "c") == {"1": "First, revised"}
-    import_files(kit, "c", [write_set(tmp_path, "pubmed26n0004.xml.gz", deletion(1, version=None))])
-    assert titles(kit, "c") == {}
+    assert read_titles(kit, "c") == {"1": "First, revised"}
+    import_files(kit, "c", [write_set(tmp_path, "pubmed26n0004.xml.gz", write_deletion(1, version=None))])
+    assert read_titles(kit, "c") == {}
 
 
-_WHOLE = article_set(record(1), record(2, "Second"), record(3))
+_WHOLE = join_articles(write_record(1), write_record(2, "Second"), write_record(3))
 
 
 @pytest.mark.parametrize(
@@ -159,8 +161,8 @@ _WHOLE = article_set(record(1), record(2, "Second"), record(3))
     ],
 )
 def test_a_damaged_file_is_rejected_as_a_whole_and_named(tmp_path: Path, content: bytes, reason: str) -> None:
-    kit = settings_at(tmp_path)
-    good = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1, "Kept"))
+    kit = make_home_settings(tmp_path)
+    good = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1, "Kept"))
     bad = tmp_path / "pubmed26n0002.xml"
     bad.write_bytes(content)
 
@@ -173,37 +175,37 @@ def test_a_damaged_file_is_rejected_as_a_whole_and_named(tmp_path: Path, content
 
     result = import_files(kit, "c", [good, bad])
     assert [(Path(one.file).name, one.reason) for one in result.failed] == [("pubmed26n0002.xml", reason)]
-    assert titles(kit, "c") == {"1": "Kept"}
+    assert read_titles(kit, "c") == {"1": "Kept"}
 
 
 def test_a_defect_names_the_record(tmp_path: Path) -> None:
-    bad = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), record(22, "<i>broken"))
+    bad = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1), write_record(22, "<i>broken"))
 
     with pytest.raises(InvalidInput) as refused:
-        import_files(settings_at(tmp_path), "c", [bad])
+        import_files(make_home_settings(tmp_path), "c", [bad])
 
     assert refused.value.details["pmid"] == "22"
     assert refused.value.details["record"] == 2
 
 
 def test_the_checksum_next_to_a_file_is_compared(tmp_path: Path) -> None:
-    kit = settings_at(tmp_path)
-    good = write_set(tmp_path, "pubmed26n0001.xml.gz", record(1), md5=True)
-    changed = write_set(tmp_path, "pubmed26n0002.xml.gz", record(2))
+    kit = make_home_settings(tmp_path)
+    good = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1), md5=True)
+    changed = write_set(tmp_path, "pubmed26n0002.xml.gz", write_record(2))
     write_md5(good)
     changed.with_name(f"{changed.name}.md5").write_text(f"MD5({changed.name})= {'0' * 32}\n", encoding="ascii")
 
     result = import_files(kit, "c", [good, changed])
 
     assert [one.reason for one in result.failed] == ["wrong_md5"]
-    assert set(titles(kit, "c")) == {"1"}
+    assert set(read_titles(kit, "c")) == {"1"}
 
 
 def test_a_folder_is_imported_with_mesh_files_and_without_its_readme(tmp_path: Path) -> None:
-    kit, folder = settings_at(tmp_path), tmp_path / "nlm"
+    kit, folder = make_home_settings(tmp_path), tmp_path / "nlm"
     folder.mkdir()
     (folder / "README.txt").write_text("Courtesy of NLM", encoding="utf-8")
-    write_set(folder, "pubmed26n0001.xml.gz", record(1))
+    write_set(folder, "pubmed26n0001.xml.gz", write_record(1))
     (mesh, *_) = write_mesh(tmp_path, [Heading("68009369", "D009369", "Neoplasms", ("C04",))])
     (folder / "desc2026.gz").write_bytes(gzip.compress(mesh.read_bytes()))
     (folder / "lost.xml").write_text("<html/>", encoding="utf-8")
@@ -220,12 +222,12 @@ def test_a_folder_is_imported_with_mesh_files_and_without_its_readme(tmp_path: P
 
 @pytest.mark.parametrize("before", [b"", b'<?xml version="1.0"?>\n<!-- one -->\n'])
 def test_a_single_record_is_a_document(tmp_path: Path, before: bytes) -> None:
-    kit = settings_at(tmp_path)
-    whole = before + record(7, "Alone").encode()
+    kit = make_home_settings(tmp_path)
+    whole = before + write_record(7, "Alone").encode()
     (tmp_path / "one.xml").write_bytes(whole + b"\n")
-    (tmp_path / "two.xml").write_bytes(whole + record(8).encode())
+    (tmp_path / "two.xml").write_bytes(whole + write_record(8).encode())
 
     result = import_files(kit, "c", [tmp_path / "one.xml", tmp_path / "two.xml"])
 
-    assert titles(kit, "c") == {"7": "Alone"}
+    assert read_titles(kit, "c") == {"7": "Alone"}
     assert [one.reason for one in result.failed] == ["not_pubmed_xml"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command_line import Cli, RunResult, read_error
 from local_copies import write_mesh
-from pubmed_files import article_set, record
+from pubmed_files import join_articles, write_record
 
 from entrez_kit.local.eutils.mesh import Heading
 
@@ -27,7 +27,7 @@ def _write_record(pmid: int, name: str, place: str) -> str:
     chemical = f'<ChemicalList><Chemical><NameOfSubstance UI="X">{name}</NameOfSubstance></Chemical></ChemicalList>'
     heading = f'<MeshHeadingList><MeshHeading><DescriptorName UI="X">{name}</DescriptorName></MeshHeading>'
     added = chemical if place == "substance" else f"{heading}</MeshHeadingList>"
-    return record(pmid, "A trial").replace("</MedlineCitation>", f"{added}</MedlineCitation>")
+    return write_record(pmid, "A trial").replace("</MedlineCitation>", f"{added}</MedlineCitation>")
 
 
 def _write_action(ui: str, action: str, *members: tuple[str, str]) -> str:
@@ -61,7 +61,7 @@ def local_fixture(tmp_path: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -
     ]
     files = [path for path in write_mesh(tmp_path, headings) if not path.name.startswith("qual")]
     articles = tmp_path / "articles.xml"
-    articles.write_bytes(article_set(*(_write_record(pmid, *held) for pmid, held in RECORDS.items())))
+    articles.write_bytes(join_articles(*(_write_record(pmid, *held) for pmid, held in RECORDS.items())))
     assert alone("local", "import", "c", str(articles), *map(str, files)).status == 0
     return alone
 

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
-from pubmed_files import record
+from pubmed_files import write_record
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
@@ -19,8 +20,6 @@ from entrez_kit.pubmed.xml.records import Record
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services import Services
 from entrez_kit.services.transport import Reply
-
-KitFor = Callable[..., EntrezKit]
 
 
 def run_convert(kit: EntrezKit, *ids: str, **arguments: Any) -> ConvertResult:
@@ -218,7 +217,7 @@ class PreparedConverter:
 
 def make_record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:
     located = f'<ELocationID EIdType="doi" ValidYN="N">{invalid}</ELocationID>' if invalid else ""
-    return record(pmid, more=located, ids={"pubmed": pmid, "doi": doi, "pmc": pmc})
+    return write_record(pmid, more=located, ids={"pubmed": pmid, "doi": doi, "pmc": pmc})
 
 
 class ConverterWithPubMed(PreparedConverter):
@@ -335,9 +334,9 @@ def test_a_not_found_message_names_only_the_services_that_were_requested() -> No
 
     refused, comma = ConverterWithPubMed(answer).run("10.5555/x", "10.5555/a,b").records
 
-    assert refused.message == "PubMed has no record of 10.5555/x; the ID Converter refused it"
-    assert comma.status == "not_found"
-    assert "Neither" not in (comma.message or "")
+    assert (refused.status, comma.status) == ("not_found", "not_found")
+    assert "PubMed" in (refused.message or "")
+    assert "PMC" not in (refused.message or "") + (comma.message or "")
 
 
 def test_an_input_that_is_not_an_identifier_is_not_reported_as_unknown(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -351,8 +350,9 @@ def test_an_input_that_is_not_an_identifier_is_not_reported_as_unknown(sandbox: 
     assert partial is not None
     assert mixed is not None
     assert partial.details["partial"] is True
-    assert partial.message == "Not a PMID, PMCID or DOI: nonsense."
-    assert mixed.message == "Neither PMC nor PubMed has 12."
+    assert "nonsense" in partial.message
+    assert "12" in mixed.message
+    assert "nonsense" not in mixed.message
 
 
 def test_a_doi_with_a_quotation_mark_is_searched() -> None:

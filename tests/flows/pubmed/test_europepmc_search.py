@@ -3,11 +3,12 @@
 import itertools
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from prepared_services import PreparedServices
 
 from entrez_kit import EntrezKit
@@ -25,16 +26,9 @@ from entrez_kit.pubmed.europepmc.search_europepmc import (
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Call
 
-KitFor = Callable[..., EntrezKit]
-
 
 def search_many(kit: EntrezKit, request: EuropePMCRequest, **more: Any) -> EuropePMCResult:
     return EUROPEPMC_SEARCH.run(kit.services, request.model_copy(update=more))
-
-
-@pytest.fixture
-def kit(kit_for: KitFor, sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 @pytest.fixture

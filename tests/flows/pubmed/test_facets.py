@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from canned_services import KitFor
+from fixture_types import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.core.operation import StreamOperation

@@ -1,18 +1,16 @@
 """PubMed records over the real transport, from the sandbox."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from drifting_service import drift, repeat_first_reply
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 
 def _list_articles(kit: EntrezKit, pmids: list[str]) -> list[Article]:

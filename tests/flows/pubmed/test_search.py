@@ -1,20 +1,17 @@
 """Searches of PubMed over the real transport, in the sandbox."""
 
-from collections.abc import Callable
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
 import responses
 from drifting_service import drift, replace_text
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.pubmed.search import SearchResult
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import DROPPED
-
-KitFor = Callable[..., EntrezKit]
 
 
 def test_a_search_returns_pmids_and_ncbis_translation_of_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:

@@ -5,8 +5,8 @@ import io
 from typing import Any
 
 import pytest
-from canned_services import KitFor
 from command_line import Cli
+from fixture_types import KitFor
 
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.sandbox.server import Sandbox

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pubmed_files import correction, record
+from fixture_types import KitFor
+from pubmed_files import write_correction, write_record
 
 from entrez_kit import EntrezKit
 from entrez_kit.corpus.documents import Doc
@@ -27,8 +28,8 @@ STANDING = {
 COARSE = {PARTLY: "retracted", WITHDRAWN: "retracted", NOTICE: "concern_notice"}
 
 
-def write_record(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:
-    return record(
+def write_work(pmid: str, title: str, *, types: tuple[str, ...] = (), related: str = "", page: int = 1) -> str:
+    return write_record(
         pmid,
         title,
         revised="2024-01-01",
@@ -46,36 +47,36 @@ def write_record(pmid: str, title: str, *, types: tuple[str, ...] = (), related:
     )
 
 
-def related_record_xml(kind: str, pmid: str) -> str:
-    return correction(kind, pmid, "J Moons. 2024 Feb 3;4(2):77")
+def write_related_record(kind: str, pmid: str) -> str:
+    return write_correction(kind, pmid, "J Moons. 2024 Feb 3;4(2):77")
 
 
 RECORDS = [
-    write_record(
+    write_work(
         PARTLY,
         "Moonlight and tides of one lake.",
-        related=related_record_xml("PartialRetractionIn", "99000951"),
+        related=write_related_record("PartialRetractionIn", "99000951"),
         page=11,
     ),
-    write_record(WITHDRAWN, "WITHDRAWN: Moonlight and sleep of owls.", types=("Preprint",), page=21),
-    write_record(
+    write_work(WITHDRAWN, "WITHDRAWN: Moonlight and sleep of owls.", types=("Preprint",), page=21),
+    write_work(
         NOTICE,
         "Expression of concern about moonlight and tides.",
         types=("Expression of Concern",),
-        related=related_record_xml("ExpressionOfConcernFor", PARTLY),
+        related=write_related_record("ExpressionOfConcernFor", PARTLY),
         page=31,
     ),
-    write_record(
-        OLD, "Moonlight for insomnia: guideline.", related=related_record_xml("UpdateIn", "99000952"), page=41
+    write_work(
+        OLD, "Moonlight for insomnia: guideline.", related=write_related_record("UpdateIn", "99000952"), page=41
     ),
-    write_record(
-        PLAIN, "Moonlight and the growth of reeds.", related=related_record_xml("CommentIn", "99000953"), page=51
+    write_work(
+        PLAIN, "Moonlight and the growth of reeds.", related=write_related_record("CommentIn", "99000953"), page=51
     ),
-    write_record(
+    write_work(
         PREPRINT,
         "Moonlight and moths.",
         types=("Preprint",),
-        related=related_record_xml("UpdateIn", "99000954"),
+        related=write_related_record("UpdateIn", "99000954"),
         page=61,
     ),
 ]
@@ -90,9 +91,8 @@ def sandbox_with_retractions(tmp_path: Path) -> Iterator[Sandbox]:
 
 
 @pytest.fixture
-def kit(sandbox_with_retractions: Sandbox, kit_for: Any) -> EntrezKit:
-    built: EntrezKit = kit_for(sandbox_with_retractions)
-    return built
+def kit(sandbox_with_retractions: Sandbox, kit_for: KitFor) -> EntrezKit:
+    return kit_for(sandbox_with_retractions)
 
 
 def get_status(shown: Any) -> str | None:
@@ -210,13 +210,13 @@ def test_a_sync_warns_about_new_retractions_of_known_records(
     corpus: EntrezKit, tmp_path: Path, kit_for: Any, sandbox_with_retractions: Sandbox
 ) -> None:
     changed = [
-        write_record(
+        write_work(
             PLAIN,
             "Moonlight and the growth of reeds.",
-            related=related_record_xml("ExpressionOfConcernIn", NOTICE),
+            related=write_related_record("ExpressionOfConcernIn", NOTICE),
             page=51,
         ),
-        write_record(PREPRINT, "WITHDRAWN: Moonlight and moths.", types=("Preprint",), page=61),
+        write_work(PREPRINT, "WITHDRAWN: Moonlight and moths.", types=("Preprint",), page=61),
     ]
     revised = "".join([*RECORDS[:4], *changed]).replace("<Year>2024</Year><Month>01", "<Year>2024</Year><Month>06")
     path = tmp_path / "later.xml"

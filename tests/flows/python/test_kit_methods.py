@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
 from inspect import getdoc, signature
 from typing import Any
 
@@ -32,11 +31,6 @@ def test_a_method_shows_every_argument_with_its_default(operation: Operation[Any
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
             assert parameter.default == (tuple(default) if isinstance(default, list) else default), name
-
-
-@pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 def test_omitted_arguments_are_not_sent(monkeypatch: pytest.MonkeyPatch, kit: EntrezKit) -> None:

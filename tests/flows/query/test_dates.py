@@ -1,6 +1,5 @@
 """Text that is not a date is rejected by its name, in every front end."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,11 +9,6 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
-
-
-@pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 @pytest.mark.parametrize("value", [2020.5, "2020.5", 2020.05, "2020.05"])

@@ -1,6 +1,5 @@
 """Invisible characters in queries: every operation with a query removes them with a warning."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,11 +20,6 @@ QUERIES = {
 }
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 MORE = {"entrez_search": {"db": "pubmed"}, "pubmed_sync_delta": {"query_key": "k"}}
-
-
-@pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> EntrezKit:
-    return kit_for(sandbox)
 
 
 def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:

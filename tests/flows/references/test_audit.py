@@ -1,13 +1,12 @@
 """Audits of a corpus: retracted works, works that cite them, and services that did not answer."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Cli
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 
@@ -71,9 +70,7 @@ def test_every_format_lists_every_finding(cli: Cli) -> None:
     assert [row.partition(",")[0] for row in rows[1:]] == pmids
 
 
-def test_a_retraction_after_the_last_sync_is_found(
-    sandbox: Sandbox, kit_for: Callable[..., EntrezKit], tmp_path: Path
-) -> None:
+def test_a_retraction_after_the_last_sync_is_found(sandbox: Sandbox, kit_for: KitFor, tmp_path: Path) -> None:
     kit = kit_for(sandbox)
     kit.sync_delta(query_key="one", term="99000001[uid]")
     watch = tmp_path / "watch.csv"
@@ -90,7 +87,7 @@ def test_a_retraction_after_the_last_sync_is_found(
     assert result.works[0].disagreement
 
 
-def test_no_work_is_reported_as_clear_if_a_source_is_down(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_no_work_is_reported_as_clear_if_a_source_is_down(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, ncbi_max_retries=0, europepmc_max_retries=0)
     kit.sync_delta(query_key="one", term="99000001[uid]")
     sandbox.stop()
@@ -99,7 +96,7 @@ def test_no_work_is_reported_as_clear_if_a_source_is_down(sandbox: Sandbox, kit_
         kit.audit_corpus(query_key="one")
 
 
-def test_an_unknown_corpus_and_an_unknown_source_are_rejected(cli: Cli, kit_for: Callable[..., EntrezKit]) -> None:
+def test_an_unknown_corpus_and_an_unknown_source_are_rejected(cli: Cli, kit_for: KitFor) -> None:
     with pytest.raises(EntityNotFound):
         kit_for(None).audit_corpus(query_key="nosuch")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from demo_articles import read_demo_articles
+from demo_articles import make_article, read_demo_articles
 from project_paths import DATA
 from used_recordings import require_recordings
 
@@ -45,23 +45,12 @@ def make_reference(**fields: Any) -> Reference:
     return Reference(**{"key": "r", **fields})
 
 
-def make_article(*authors: dict[str, str], **fields: Any) -> Article:
-    given = {"pmid": "1", "title": "A title.", "url": "u", "authors": list(authors), **fields}
-    return Article.model_validate(given)
-
-
 def run_check(kit: EntrezKit, *references: Reference) -> CheckResult:
     return CHECK.run(kit.services, {"references": list(references)})
 
 
 def check_one(kit: EntrezKit, **fields: Any) -> CheckedReference:
     return run_check(kit, make_reference(**fields)).references[0]
-
-
-@pytest.fixture
-def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
-    built: EntrezKit = kit_for(sandbox)
-    return built
 
 
 def read_demo_records() -> Iterator[Article]:
@@ -297,9 +286,10 @@ def test_and_others_represents_the_omitted_authors(kit: EntrezKit) -> None:
     ],
 )
 def test_spellings_of_one_name_are_equal(author: dict[str, str], written: str) -> None:
-    other = {"last_name": "Second", "first_name": "B"}
+    reference = make_reference(authors=parse_names(written, "Second B"))
+    article = make_article(authors=[author, {"last_name": "Second", "first_name": "B"}])
 
-    assert list_differences(make_reference(authors=parse_names(written, "Second B")), make_article(author, other)) == []
+    assert list_differences(reference, article) == []
 
 
 @pytest.mark.parametrize(
@@ -313,7 +303,7 @@ def test_spellings_of_one_name_are_equal(author: dict[str, str], written: str) -
     ],
 )
 def test_different_names_are_not_equal(author: dict[str, str], written: str) -> None:
-    (difference,) = list_differences(make_reference(authors=parse_names(written)), make_article(author))
+    (difference,) = list_differences(make_reference(authors=parse_names(written)), make_article(authors=[author]))
 
     assert difference.field == "authors"
 

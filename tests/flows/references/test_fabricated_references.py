@@ -13,7 +13,6 @@ from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.compare_text import compare_text
 from entrez_kit.references.check.pasted_lists import split_references
 from entrez_kit.references.files.references import RefAuthor, Reference
-from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = (
     "Deep learning sees imaginary tumours from low orbit",
@@ -109,12 +108,6 @@ WRITTEN: dict[str, Callable[[Article, Article], str]] = {
     "another journal": lambda one, _: write_vancouver(one, journal="Proc Inst Nowhere"),
     "numbers alone": lambda one, _: f"Nobodyson Q. {INVENTED[0]}. J Nowhere. 2021;2022:1-{int(one.pmid) % 100}.",
 }
-
-
-@pytest.fixture
-def kit(kit_for: Any, sandbox: Sandbox) -> EntrezKit:
-    built: EntrezKit = kit_for(sandbox)
-    return built
 
 
 @pytest.mark.long

@@ -1,13 +1,13 @@
 """JSON replies with values of other types: their source counts as failed, and no call ends with an internal error."""
 
-from collections.abc import Callable, Iterator
-from copy import deepcopy
+from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
+from fixture_types import KitFor
+from json_places import find_value, list_places, replace_value
 from sampled_cases import take_sample
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
@@ -76,26 +76,11 @@ OF_EACH_TYPE: Final[tuple[Any, ...]] = ({"a": [1]}, ["x"], "x", 7, True, None)
 
 def alter_nodes(value: Any, others: tuple[Any, ...] = OTHERS) -> Iterator[tuple[str, Any]]:
     """Yield the document with one node replaced each time: the path and the document."""
-
-    def list_places(node: Any, path: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-        yield path
-        items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-        for key, inner in items:
-            yield from list_places(inner, (*path, key))
-
-    for path in list_places(value, ()):
+    for place in list_places(value):
         for other in others:
-            changed = deepcopy(value)
-            if not path:
-                yield f"-> {other!r}", other
-                continue
-            holder = changed
-            for key in path[:-1]:
-                holder = holder[key]
-            if type(holder[path[-1]]) is type(other) and not isinstance(other, dict | list):
-                continue
-            holder[path[-1]] = other
-            yield f"{'.'.join(map(str, path))} -> {other!r}", changed
+            is_same_type = type(find_value(value, place)) is type(other)
+            if not place or not is_same_type or isinstance(other, dict | list):
+                yield f"{'.'.join(map(str, place))} -> {other!r}", replace_value(value, place, other)
 
 
 class PreparedService:
@@ -120,7 +105,7 @@ SERVICES: Final[dict[str, tuple[str, str, Any]]] = {
 @pytest.mark.long
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement(
-    sandbox: Sandbox, kit_for: Callable[..., EntrezKit], service: str
+    sandbox: Sandbox, kit_for: KitFor, service: str
 ) -> None:
     path, endpoint, reply = SERVICES[service]
     name: Any = endpoint.partition("_")[0]
@@ -143,9 +128,7 @@ def test_a_source_with_values_of_other_types_has_failed_or_returns_its_statement
 
 
 @pytest.mark.long
-def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(
-    sandbox: Sandbox, kit_for: Callable[..., EntrezKit]
-) -> None:
+def test_a_check_ends_with_a_verdict_for_any_reply_of_crossref_about_a_doi(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox, no_cache=True, ncbi_max_retries=0)
     served = PreparedService(sandbox, "/crossref", "crossref")
     references = [{"key": "r", "doi": DOI, "title": "A work that was retracted: A subtitle"}]

@@ -525,13 +525,13 @@ def write_open_endnotes(size: int) -> bytes:
 def test_the_time_grows_in_proportion_to_the_length_of_a_manuscript(
     suffix: str, content: Callable[[int], bytes], size: int
 ) -> None:
-    def seconds(times: int) -> float:
+    def measure_seconds(times: int) -> float:
         made = content(size * times)
         begin = time.process_time()
         assert read_manuscript(made, f"paper{suffix}", suffix).references
         return time.process_time() - begin
 
-    assert seconds(10) < 20 * max(seconds(1), 0.02)
+    assert measure_seconds(10) < 20 * max(measure_seconds(1), 0.02)
 
 
 def test_a_reference_that_is_too_long_is_a_row(cli: Cli, file: Callable[..., str]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from demo_articles import read_demo_articles
 from sampled_cases import FULL
-from written_references import DIALECTS, TITLELESS
+from written_references import DIALECTS, TITLELESS, misspell
 
 from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article, Author
@@ -78,11 +78,6 @@ def write_text(_: Article, given: Fields, ids: Fields) -> Reference:
     text = " ".join(f"{part.rstrip('.')}." for part in parts if part)
     (reference,) = split_references(" ".join([text, *(f"doi:{doi}" for doi in ids.values())]))
     return reference
-
-
-def misspell(word: str) -> str:
-    middle = len(word) // 2
-    return word[:middle] + ("x" if word[middle] != "x" else "z") + word[middle + 1 :]
 
 
 def confuse_letters(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from used_recordings import require_recordings
 
 from entrez_kit import EntrezKit
@@ -22,7 +23,6 @@ from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 NOTICE = "10.5555/the.notice"
 SICI = "10.1002/(sici)1097-0258(19980815/30)17:15/16<1661::aid-sim968>3.0.co;2-2"
 HEADER = (

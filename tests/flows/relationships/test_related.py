@@ -2,12 +2,13 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from canned_services import list_warning_codes
 from europepmc_relations import serve_europepmc, write_med_record
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
@@ -16,9 +17,8 @@ from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.relationships.fallback import read_page
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, to_full_name
+from entrez_kit.sandbox.demo import DemoPubMed
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 CITED = "99000001"  # in PMC, cited by others, with references
 NOT_IN_PMC = "99000003"  # only its record has its references
@@ -33,10 +33,6 @@ def fetch_related(
 
 def list_pmids(result: RelationshipsResult) -> list[str | None]:
     return [article.pmid for article in result.related_articles]
-
-
-def list_codes(result: RelationshipsResult) -> list[str]:
-    return [warning.code for warning in result.warnings]
 
 
 def list_sent(sandbox: Sandbox) -> list[str]:
@@ -160,10 +156,7 @@ def test_many_articles_are_summarized_in_batches(kit_for: KitFor) -> None:
 
 
 def test_a_pmid_that_does_not_exist_gets_no_links(sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any) -> None:
-    find_links = sandbox._state.databases["pubmed"].find_links
-    database = type(sandbox._state.databases["pubmed"])
-    monkeypatch.setattr(database, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
-    assert find_links("pubmed_pubmed", CITED)
+    monkeypatch.setattr(DemoPubMed, "find_links", lambda self, link, uid: [("99000001", 5)] if uid == "12" else [])
 
     for relation in ("similar", "citedin", "references"):
         with pytest.raises(EntityNotFound) as caught:
@@ -193,7 +186,7 @@ def test_references_of_an_article_outside_of_pmc_are_read_from_its_record(sandbo
 
     assert list_sent(sandbox) == ["neighbor", "esummary", "efetch", "esummary"]
     assert list_pmids(result) == ["99000001", "99000002"]
-    assert (result.provenance, list_codes(result)) == ("pubmed_record", ["from_pubmed_record"])
+    assert (result.provenance, list_warning_codes(result)) == ("pubmed_record", ["from_pubmed_record"])
     assert "NCBI has no such links; these references of PMID 99000003 come from" in result.warnings[0].message
     assert all(article.title and article.citation is None for article in result.related_articles)
     assert result.missing_error() is None
@@ -214,7 +207,7 @@ def test_references_missing_in_ncbi_are_requested_from_europe_pmc(sandbox: Sandb
     result = fetch_related(kit_for(sandbox), ALONE, "references", max_related_results=50)
 
     assert list_sent(sandbox) == ["neighbor", "esummary", "efetch", "europepmc", "esummary"]
-    assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"])
+    assert (result.provenance, list_warning_codes(result)) == ("europepmc", ["from_europepmc"])
     first, preprint, book, words, doi = result.related_articles
     assert (first.pmid, first.title and first.title[:12]) == (
         "99000001",
@@ -260,10 +253,10 @@ def test_an_article_without_links_has_the_reason(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: Any, relation: str, code: str, words: str
 ) -> None:
     serve_europepmc(sandbox)
-    monkeypatch.setattr(type(sandbox._state.databases["pubmed"]), "find_links", lambda self, link, uid: [])
+    monkeypatch.setattr(DemoPubMed, "find_links", lambda self, link, uid: [])
     result = fetch_related(kit_for(sandbox), ALONE, relation)
 
-    assert (result.related_articles, result.total_found, list_codes(result)) == ([], 0, [code])
+    assert (result.related_articles, result.total_found, list_warning_codes(result)) == ([], 0, [code])
     assert words in result.warnings[0].message
     assert result.missing_error() is None
 
@@ -273,7 +266,7 @@ def test_a_disabled_europe_pmc_is_not_requested_and_this_is_reported(sandbox: Sa
     result = fetch_related(kit_for(sandbox, europepmc_enabled=False), ALONE, "citedin")
 
     assert sandbox.requests("europepmc") == 0
-    assert list_codes(result) == ["europepmc_disabled", "no_citing_articles"]
+    assert list_warning_codes(result) == ["europepmc_disabled", "no_citing_articles"]
     assert "EUROPEPMC_ENABLED=false" in result.warnings[0].message
 
 
@@ -283,7 +276,7 @@ def test_an_outage_of_europe_pmc_makes_the_answer_incomplete(sandbox: Sandbox, k
     result = fetch_related(kit_for(sandbox), ALONE, "citedin")
     missing_error = result.missing_error()
 
-    assert list_codes(result) == ["europepmc_failed", "no_citing_articles"]
+    assert list_warning_codes(result) == ["europepmc_failed", "no_citing_articles"]
     assert isinstance(missing_error, UpstreamError)
     assert missing_error.details["partial"] is True
 
@@ -304,7 +297,7 @@ def test_scores_that_do_not_arrive_are_omitted_after_their_own_deadline(
     result = fetch_related(kit)
 
     assert [entry.get("cmd") for entry in sandbox.entries("elink")] == ["neighbor"]  # the other is still delayed
-    assert list_codes(result) == ["scores_unavailable"]
+    assert list_warning_codes(result) == ["scores_unavailable"]
     assert len(list_pmids(result)) == 5
     assert [article.score for article in result.related_articles] == [None] * 5
     assert "cmd=neighbor&" in (result.elink_url or "")
@@ -320,7 +313,7 @@ def test_the_wait_for_a_slot_counts_for_the_deadline(
         result = fetch_related(kit)
 
     assert [entry.get("cmd") for entry in sandbox.entries("elink")] == ["neighbor"]
-    assert list_codes(result) == ["scores_unavailable"]
+    assert list_warning_codes(result) == ["scores_unavailable"]
     assert len(list_pmids(result)) == 5
 
 
@@ -358,7 +351,7 @@ def test_during_an_outage_of_elink_europe_pmc_answers(sandbox: Sandbox, kit_for:
     result = fetch_related(kit_for(sandbox), relation="citedin")
 
     assert list_pmids(result) == ["99000004", "99000002"]
-    assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"])
+    assert (result.provenance, list_warning_codes(result)) == ("europepmc", ["from_europepmc"])
     assert "did not answer" in result.warnings[0].message
     assert result.elink_url is None
     assert result.missing_error() is None
@@ -399,7 +392,7 @@ def test_during_an_outage_an_empty_answer_of_europe_pmc_is_incomplete(sandbox: S
     sandbox.take_down("elink")
     result = fetch_related(kit_for(sandbox), relation="citedin")
 
-    assert list_codes(result) == ["links_incomplete", "no_citing_articles"]
+    assert list_warning_codes(result) == ["links_incomplete", "no_citing_articles"]
     assert result.missing_error() is not None
 
 
@@ -429,7 +422,7 @@ def test_without_summaries_pmids_and_a_warning_are_returned(sandbox: Sandbox, ki
     assert list_pmids(result) == ["99000031", "99000005", "99000004", "99000003", "99000002"]
     assert {article.title for article in result.related_articles} == {None}
     assert all(article.link_url for article in result.related_articles)
-    assert list_codes(result) == ["source_not_verified", "summaries_unavailable"]
+    assert list_warning_codes(result) == ["source_not_verified", "summaries_unavailable"]
 
 
 def test_without_summaries_no_retraction_is_marked_and_the_result_is_incomplete(
@@ -600,7 +593,7 @@ def test_missing_trial_registrations_cause_a_warning(kit_for: KitFor, sandbox: S
     result = fetch_related(kit_for(sandbox, ncbi_max_retries=0), registrations=True)
 
     assert result.related_articles
-    assert "registrations_unavailable" in list_codes(result)
+    assert "registrations_unavailable" in list_warning_codes(result)
     assert isinstance(result.missing_error(), UpstreamError)
 
 

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from europepmc_relations import serve_europepmc, write_elink, write_group, write_linkset, write_med_record
+from canned_services import list_warning_codes, write_elink_xml
+from europepmc_relations import serve_europepmc, write_group, write_linkset, write_med_record
+from fixture_types import KitFor
 from prepared_reply import prepare_reply
 
 from entrez_kit import EntrezKit
@@ -20,7 +22,6 @@ from entrez_kit.services.europe_pmc import EuropePMC
 from entrez_kit.services.transport import Reply
 from entrez_kit.services.transport.client import Transport
 
-KitFor = Callable[..., EntrezKit]
 Graph = Mapping[str, Sequence[str]]
 
 
@@ -43,7 +44,7 @@ class CitationGraph:
         if self.fails(list(ids)):
             raise UpstreamError("out of order", details={"reason": "ncbi_unreachable"})
         sets = [write_linkset(pmid, write_group(linkname, *self.graph.get(pmid, ()))) for pmid in ids]
-        return prepare_reply("elink", write_elink(*reversed(sets)), read)
+        return prepare_reply("elink", write_elink_xml(*reversed(sets)), read)
 
     def esummary(self, *, ids: list[str], read: Any, **_: Any) -> Reply:
         documents = "".join(f'<DocumentSummary uid="{pmid}"><Title>T{pmid}</Title></DocumentSummary>' for pmid in ids)
@@ -57,10 +58,6 @@ class CitationGraph:
 
 def list_articles(result: RelationshipsResult) -> list[tuple[str | None, int | None, int | None, list[str]]]:
     return [(article.pmid, article.depth, article.source_count, article.via) for article in result.related_articles]
-
-
-def list_codes(result: RelationshipsResult) -> list[str]:
-    return [warning.code for warning in result.warnings]
 
 
 def test_articles_are_ranked_by_number_of_links_to_them_then_by_distance() -> None:
@@ -113,13 +110,13 @@ def test_an_exhausted_budget_is_reported_with_the_remaining_articles_and_the_nee
     result = services.run_snowball(budget=2)
 
     assert [len(ids) for ids in services.asked] == [1, BATCH]
-    assert list_codes(result) == ["budget_spent"]
+    assert list_warning_codes(result) == ["budget_spent"]
     assert f"citing articles of {2 * BATCH} articles were not requested" in result.warnings[0].message
     assert "budget=4" in result.warnings[0].message
     assert result.snowball is not None
     assert (result.snowball.followed, result.snowball.not_followed) == ([1, BATCH], [0, 2 * BATCH])
     assert result.missing_error() is None  # an exhausted budget is not a failure
-    assert list_codes(CitationGraph(graph).run_snowball(budget=4)) == []
+    assert list_warning_codes(CitationGraph(graph).run_snowball(budget=4)) == []
 
 
 def test_a_small_budget_reaches_the_best_connected_articles() -> None:
@@ -141,7 +138,7 @@ def test_batches_without_an_answer_make_the_result_incomplete() -> None:
     missing_error = result.missing_error()
 
     assert len(services.asked) == 3  # after two failures in a row the service counts as down
-    assert list_codes(result) == ["links_incomplete"]
+    assert list_warning_codes(result) == ["links_incomplete"]
     assert f"{5 * BATCH:,} articles are unknown: out of order" in result.warnings[0].message
     assert isinstance(missing_error, UpstreamError)
     assert missing_error.details["partial"] is True
@@ -230,8 +227,8 @@ def test_europe_pmc_answers_for_single_articles_during_an_outage_of_ncbi(sandbox
         ("99000002", 1),
         ("99000006", 2),
     ]
-    assert (result.provenance, list_codes(result)) == ("europepmc", ["from_europepmc"] * 2)
-    assert "budget_spent" in list_codes(cut)
+    assert (result.provenance, list_warning_codes(result)) == ("europepmc", ["from_europepmc"] * 2)
+    assert "budget_spent" in list_warning_codes(cut)
     assert re.search(r"budget=\d+", cut.warnings[-1].message)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \"quotes\" 'single' ]]> \u202e | `code`"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -69,7 +69,7 @@ def report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[st
 
 
 def test_the_numbers_in_every_file_are_those_of_the_records(report: dict[str, Any]) -> None:
-    records = [json.loads(line) for line in Path("records.jsonl").read_text(encoding="utf-8").split("\n") if line]
+    records = read_lines(Path("records.jsonl"))
     with Path("screening.csv").open(encoding="utf-8", newline="") as file:
         decisions = [(row["stage"], row["decision"]) for row in csv.DictReader(file)]
     expected = {
@@ -178,7 +178,7 @@ def read_crate() -> dict[str, dict[str, Any]]:
 
 
 def test_the_crate_describes_every_file_and_run_also_after_a_later_run(cli: Cli, report: dict[str, Any]) -> None:
-    runs = [json.loads(line) for line in Path("runs.jsonl").read_text(encoding="utf-8").splitlines()]
+    runs = read_lines(Path("runs.jsonl"))
     crate = read_crate()
     kept = {one.relative_to(".").as_posix() for one in Path().rglob("*") if one.is_file()}
     left_out = {".lock", ".gitignore", "d.csv", "ro-crate-metadata.json"}

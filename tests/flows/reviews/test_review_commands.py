@@ -3,10 +3,9 @@
 import csv
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_lines
 
 STRATEGY = "1. base editing.tw.\n2. crispr.ti,ab.\n3. 1 or 2\n"
 
@@ -17,10 +16,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("ovid.txt").write_text(STRATEGY, encoding="utf-8")
 
 
-def read_lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
-
-
 def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("search", "crispr", "--all", "-o", "embase.ris").status == 0
     assert cli("review", "init", "asthma", "--strategy", "ovid.txt", "--title", "A review").status == 0
@@ -28,7 +23,8 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
 
     found = json.loads(cli("review", "search", "--json").out)
     certificate = found["search"]["certificate"]
-    assert found["records"] == certificate["count"] == certificate["retrieved"] == len(read_lines("records.jsonl")) > 5
+    records = read_lines(Path("records.jsonl"))
+    assert found["records"] == certificate["count"] == certificate["retrieved"] == len(records) > 5
     assert [line["count"] is not None for line in found["search"]["lines"]] == [True] * 3
 
     imported = json.loads(cli("review", "import", "--source", "Embase", "../embase.ris", "--json").out)
@@ -39,7 +35,7 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
     assert Path("records.jsonl").read_bytes() == content
 
     merged = json.loads(cli("review", "dedupe", "--json").out)
-    pmids = {record["pmid"] for record in read_lines("records.jsonl")}
+    pmids = {record["pmid"] for record in read_lines(Path("records.jsonl"))}
     assert merged["counts"]["works"] == len(pmids)  # both sources have the PMIDs
     after = Path("records.jsonl").read_bytes(), Path("runs.jsonl").read_bytes()
     assert cli("review", "dedupe").status == 0
@@ -76,7 +72,7 @@ def test_a_decision_about_a_pair_is_applied_by_the_next_run(cli: Cli, monkeypatc
     done = cli("review", "dedupe", "--json")
     assert done.status == 0
     assert json.loads(done.out)["counts"]["works"] == 1
-    assert len({line["work"] for line in read_lines("records.jsonl")}) == 1
+    assert len({line["work"] for line in read_lines(Path("records.jsonl"))}) == 1
 
 
 def test_the_same_file_from_two_sources_adds_no_work(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +92,8 @@ def test_the_same_file_from_two_sources_adds_no_work(cli: Cli, monkeypatch: pyte
     assert [one["only_here"] for one in twice["sources"]] == [0, 0]
     assert sum(one["records"] for one in flow["sources"]) == flow["boxes"]["identified"] == twice["counts"]["records"]
     assert sum(one["works"] for one in flow["sources"]) == flow["boxes"]["works"] == twice["counts"]["works"]
-    assert flow["boxes"]["duplicates"] == twice["counts"]["duplicates"] == len(read_lines("records.jsonl")) // 2
+    records = read_lines(Path("records.jsonl"))
+    assert flow["boxes"]["duplicates"] == twice["counts"]["duplicates"] == len(records) // 2
 
 
 def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +103,7 @@ def test_a_strategy_that_cannot_be_searched_stores_nothing(cli: Cli, monkeypatch
 
     assert cli("review", "search").status == 2
 
-    assert [run["step"] for run in read_lines("runs.jsonl")] == ["init"]
+    assert [run["step"] for run in read_lines(Path("runs.jsonl"))] == ["init"]
     assert cli("review", "search", "--folder", "..").status == 2
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli
-from pubmed_files import correction, deletion, record, write_set
+from command_line import Cli, read_lines
+from pubmed_files import write_correction, write_deletion, write_record, write_set
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.local.importing import import_files
@@ -14,14 +14,14 @@ from entrez_kit.local.importing import import_files
 FIRST = range(1, 41)
 
 
-def write_record(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Article", **more: str) -> str:
+def write_work(pmid: int, title: str, *, version: int = 1, kind: str = "Journal Article", **more: str) -> str:
     """Return a record; ``corrections`` are comments and corrections, ``doi`` its DOI, ``mesh`` a heading."""
     heading = ""
     if "mesh" in more:
         name = f"<DescriptorName UI='D001'>{more['mesh']}</DescriptorName>"
         heading = f"<MeshHeadingList><MeshHeading>{name}</MeshHeading></MeshHeadingList>"
     abstract = more.get("abstract", f"An invented study, number {pmid}.")
-    return record(
+    return write_record(
         pmid,
         title,
         version=version,
@@ -43,8 +43,8 @@ def write_title(number: int) -> str:
     return f"Study {number} of asthma and {words[number % 7]} in the town of Invention{number * 7919}"
 
 
-def write_correction(kind: str, pmid: int, source: str = "J Inv. 2026 Feb;2:9") -> str:
-    return correction(kind, pmid, source)
+def write_correction_notice(kind: str, pmid: int, source: str = "J Inv. 2026 Feb;2:9") -> str:
+    return write_correction(kind, pmid, source)
 
 
 PLANTED: dict[int, str] = {
@@ -69,26 +69,26 @@ FIELDS = {10: ["title"], 11: ["abstract"], 12: ["indexing"], 13: ["publication_t
 def make_second_generation() -> list[str]:
     """Return the changed records, and the deletions."""
     return [
-        deletion(2, 3),
-        write_record(103, write_title(3), page="3", doi="10.5555/invented.3"),
-        write_record(4, "A study of nothing of the kind"),
-        write_record(
+        write_deletion(2, 3),
+        write_work(103, write_title(3), page="3", doi="10.5555/invented.3"),
+        write_work(4, "A study of nothing of the kind"),
+        write_work(
             5,
             f"RETRACTED: {write_title(5)}",
             kind="Retracted Publication",
-            corrections=write_correction("RetractionIn", 900),
+            corrections=write_correction_notice("RetractionIn", 900),
         ),
-        write_record(6, write_title(6), corrections=write_correction("RetractionIn", 901)),
-        write_record(7, write_title(7), corrections=write_correction("ExpressionOfConcernIn", 902)),
-        write_record(8, write_title(8), corrections=write_correction("ErratumIn", 903)),
-        write_record(9, write_title(9), kind="Preprint", corrections=write_correction("UpdateIn", 904)),
-        write_record(10, f"{write_title(10)}, revisited"),
-        write_record(11, write_title(11), abstract="A new abstract."),
-        write_record(12, write_title(12), mesh="Asthma"),
-        write_record(13, write_title(13), kind="Review"),
-        write_record(14, write_title(14), version=1),
-        write_record(101, write_title(101)),
-        write_record(102, "A study of something else"),
+        write_work(6, write_title(6), corrections=write_correction_notice("RetractionIn", 901)),
+        write_work(7, write_title(7), corrections=write_correction_notice("ExpressionOfConcernIn", 902)),
+        write_work(8, write_title(8), corrections=write_correction_notice("ErratumIn", 903)),
+        write_work(9, write_title(9), kind="Preprint", corrections=write_correction_notice("UpdateIn", 904)),
+        write_work(10, f"{write_title(10)}, revisited"),
+        write_work(11, write_title(11), abstract="A new abstract."),
+        write_work(12, write_title(12), mesh="Asthma"),
+        write_work(13, write_title(13), kind="Review"),
+        write_work(14, write_title(14), version=1),
+        write_work(101, write_title(101)),
+        write_work(102, "A study of something else"),
     ]
 
 
@@ -97,7 +97,7 @@ def searched_review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Return a folder with a review that was searched in the first generation of a copy."""
     monkeypatch.chdir(tmp_path)
     first = [
-        write_record(number, write_title(number), kind="Preprint" if number == 9 else "Journal Article")
+        write_work(number, write_title(number), kind="Preprint" if number == 9 else "Journal Article")
         for number in FIRST
     ]
     import_files(load_settings(), "g1", [write_set(tmp_path, "pubmed26n0001.xml", *first)])
@@ -122,10 +122,6 @@ def run_update(cli: Cli, *options: str, generation: int = 2) -> dict[str, Any]:
     return document
 
 
-def read_lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").split("\n") if line]
-
-
 def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_review: Path) -> None:
     unchanged = Path("records.jsonl").read_bytes()
     make_generation(searched_review, 2, *make_second_generation())
@@ -139,7 +135,7 @@ def test_changes_of_every_kind_are_classified_correctly(cli: Cli, searched_revie
     assert (changes[5]["successor"], changes[9]["successor"]) == ("900", "904")
     assert changes[7]["status"] == "expression_of_concern"
     assert sum(found["counts"].values()) == len(PLANTED)
-    records = {int(line["pmid"]): line for line in read_lines("records.jsonl")}
+    records = {int(line["pmid"]): line for line in read_lines(Path("records.jsonl"))}
     assert len(records) == len(FIRST) + 2  # none was deleted
     assert {number: one["gone"]["reason"] for number, one in records.items() if "gone" in one} == {
         2: "deleted",
@@ -159,16 +155,16 @@ def test_a_second_update_finds_nothing_and_changes_no_record(cli: Cli, searched_
 
     assert (again["changes"], again["counts"]) == ([], {})
     assert (Path("records.jsonl").read_bytes(), Path("duplicates.csv").read_bytes()) == content
-    assert [run["step"] for run in read_lines("runs.jsonl")] == ["init", "search", "update", "update"]
+    assert [run["step"] for run in read_lines(Path("runs.jsonl"))] == ["init", "search", "update", "update"]
 
 
 def test_a_record_that_matches_again_is_restored(cli: Cli, searched_review: Path) -> None:
     make_generation(searched_review, 2, *make_second_generation())
     run_update(cli)
-    make_generation(searched_review, 3, write_record(4, write_title(4)))
+    make_generation(searched_review, 3, write_work(4, write_title(4)))
 
     assert [(one["pmid"], one["kind"]) for one in run_update(cli, generation=3)["changes"]] == [("4", "returned")]
-    assert not any("gone" in line for line in read_lines("records.jsonl") if line["pmid"] == "4")
+    assert not any("gone" in line for line in read_lines(Path("records.jsonl")) if line["pmid"] == "4")
 
 
 def test_a_deleted_record_that_is_back_and_does_not_match_no_longer_counts_as_deleted(
@@ -176,12 +172,12 @@ def test_a_deleted_record_that_is_back_and_does_not_match_no_longer_counts_as_de
 ) -> None:
     make_generation(searched_review, 2, *make_second_generation())
     run_update(cli)
-    make_generation(searched_review, 3, write_record(2, "A study of nothing of the kind"))
+    make_generation(searched_review, 3, write_work(2, "A study of nothing of the kind"))
 
     changes = run_update(cli, generation=3)["changes"]
 
     assert [(change["pmid"], change["kind"]) for change in changes] == [("2", "no_longer_matching")]
-    gone = {line["pmid"]: line["gone"]["reason"] for line in read_lines("records.jsonl") if "gone" in line}
+    gone = {line["pmid"]: line["gone"]["reason"] for line in read_lines(Path("records.jsonl")) if "gone" in line}
     assert gone["2"] == "no_longer_matching"
     assert gone["3"] == "merged"
 
@@ -198,7 +194,7 @@ def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_revie
 
     found = {one["pmid"]: one for one in run_update(cli)["changes"]}
 
-    known = next(line["id"] for line in read_lines("records.jsonl") if line.get("doi") == "10.5555/invented.101")
+    known = next(line["id"] for line in read_lines(Path("records.jsonl")) if line.get("doi") == "10.5555/invented.101")
     assert known.startswith("ek-embase-")
     assert found["101"]["work"] == known
     assert found["6"]["id"] == "ek-pubmed-6"  # named once, although Embase has the record too
@@ -206,7 +202,7 @@ def test_a_new_record_is_compared_with_all_earlier_ones(cli: Cli, searched_revie
 
 def test_an_update_by_date_finds_new_records_and_warns_about_unknown_changes(cli: Cli, searched_review: Path) -> None:
     make_generation(searched_review, 2, *make_second_generation())
-    runs = read_lines("runs.jsonl")
+    runs = read_lines(Path("runs.jsonl"))
     runs[-1]["search"]["certificate"]["searched_at"] = "2026-01-05T00:00:00Z"
     Path("runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs), encoding="utf-8")
 

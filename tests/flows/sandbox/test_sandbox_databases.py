@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from Bio import SeqIO
-from sandbox_records import Client, read_with_biopython, serve, write_records
+from sandbox_records import Client, read_with_biopython, serve
 
 from entrez_kit.local.eutils.mesh import read_demo_headings
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
@@ -17,12 +17,6 @@ from entrez_kit.sandbox.fixture_database import FixtureDatabase
 @pytest.fixture(scope="module", name="demo")
 def demo_fixture() -> Iterator[Client]:
     with serve() as client:
-        yield client
-
-
-@pytest.fixture(scope="module", name="shelf")
-def shelf_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
         yield client
 
 
@@ -121,17 +115,17 @@ def test_every_heading_is_well_formed_and_names_its_source() -> None:
 # PMC
 
 
-def test_pmc_has_the_articles_with_a_pmcid(shelf: Client) -> None:
-    assert search(shelf, "pmc", "all[sb]")["idlist"] == ["504", "501"]
-    assert search(shelf, "pmc", "asthma AND smith ja[au]")["idlist"] == ["501"]
-    assert search(shelf, "pmc", "501[uid]")["idlist"] == ["501"]
-    assert search(shelf, "pmc", "502[uid]")["idlist"] == []
-    kept = search(shelf, "pmc", "all[sb]", usehistory="y")
-    assert search(shelf, "pmc", "#1 NOT heart", WebEnv=kept["webenv"])["idlist"] == ["501"]
+def test_pmc_has_the_articles_with_a_pmcid(small_client: Client) -> None:
+    assert search(small_client, "pmc", "all[sb]")["idlist"] == ["504", "501"]
+    assert search(small_client, "pmc", "asthma AND smith ja[au]")["idlist"] == ["501"]
+    assert search(small_client, "pmc", "501[uid]")["idlist"] == ["501"]
+    assert search(small_client, "pmc", "502[uid]")["idlist"] == []
+    kept = search(small_client, "pmc", "all[sb]", usehistory="y")
+    assert search(small_client, "pmc", "#1 NOT heart", WebEnv=kept["webenv"])["idlist"] == ["501"]
 
 
-def test_pmc_and_pubmed_link_to_each_other(shelf: Client) -> None:
-    back = shelf.xml("elink", dbfrom="pmc", db="pubmed", id=["501", "504", "999"])
+def test_pmc_and_pubmed_link_to_each_other(small_client: Client) -> None:
+    back = small_client.xml("elink", dbfrom="pmc", db="pubmed", id=["501", "504", "999"])
     links = [
         {
             element.findtext("LinkName"): [link.findtext("Id") for link in element.iterfind("Link")]
@@ -143,9 +137,9 @@ def test_pmc_and_pubmed_link_to_each_other(shelf: Client) -> None:
     assert links == [{"pmc_pubmed": ["101"]}, {"pmc_pubmed": ["104"]}, {}]
 
 
-def test_pmc_returns_summaries_and_front_matter_and_names_missing_records(shelf: Client) -> None:
-    summary = shelf.post("esummary", db="pmc", id="501,999", retmode="json").json()["result"]
-    articles = shelf.xml("efetch", db="pmc", id="501,999")
+def test_pmc_returns_summaries_and_front_matter_and_names_missing_records(small_client: Client) -> None:
+    summary = small_client.post("esummary", db="pmc", id="501,999", retmode="json").json()["result"]
+    articles = small_client.xml("efetch", db="pmc", id="501,999")
 
     assert summary["501"]["title"] == "Asthma in children"
     assert summary["999"]["error"] == "cannot get document summary"
@@ -164,7 +158,7 @@ def test_pmc_of_many_generated_records_answers_quickly() -> None:
 # Nucleotide
 
 
-def sequences(text: str, form: str) -> list[tuple[str, str]]:
+def list_sequences(text: str, form: str) -> list[tuple[str, str]]:
     """Return what Bio.SeqIO reads: ids and sequences."""
     parse: Any = SeqIO.parse
     return [(record.id, str(record.seq)) for record in parse(StringIO(text), form)]
@@ -176,8 +170,8 @@ def test_sequences_are_fasta_and_genbank_that_biopython_reads(demo: Client) -> N
     fasta = demo.post("efetch", db="nuccore", id=ids, rettype="fasta").text
     genbank = demo.post("efetch", db="nuccore", id=ids, rettype="gb", retmode="text").text
 
-    read = sequences(fasta, "fasta")
-    assert read == sequences(genbank, "genbank")
+    read = list_sequences(fasta, "fasta")
+    assert read == list_sequences(genbank, "genbank")
     expected = [(record["names"][0], record["summary"]["Slen"]) for record in records]
     assert [(accession, len(sequence)) for accession, sequence in read] == expected
 

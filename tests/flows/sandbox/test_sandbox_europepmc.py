@@ -30,7 +30,7 @@ def ask(sandbox: Sandbox) -> Ask:
     return search
 
 
-def ids(reply: dict[str, Any]) -> set[str]:
+def list_ids(reply: dict[str, Any]) -> set[str]:
     return {str(record["id"]) for record in reply["resultList"]["result"]}
 
 
@@ -49,15 +49,15 @@ def ids(reply: dict[str, Any]) -> set[str]:
     ],
 )
 def test_queries_with_the_same_meaning_find_the_same(ask: Ask, one: str, other: str) -> None:
-    found = ids(ask(one))
+    found = list_ids(ask(one))
 
     assert found
-    assert found == ids(ask(other))
+    assert found == list_ids(ask(other))
 
 
 def test_sources_are_separate(ask: Ask) -> None:
-    everything = ids(ask("crispr"))
-    parts = [ids(ask(f"crispr AND SRC:{source}")) for source in ("MED", "PPR", "PMC", "PAT")]
+    everything = list_ids(ask("crispr"))
+    parts = [list_ids(ask(f"crispr AND SRC:{source}")) for source in ("MED", "PPR", "PMC", "PAT")]
 
     assert all(parts)
     assert set.union(*parts) == everything
@@ -65,10 +65,10 @@ def test_sources_are_separate(ask: Ask) -> None:
 
 
 def test_a_quoted_id_with_a_source_finds_nothing(ask: Ask) -> None:
-    assert ids(ask('EXT_ID:"99000001" AND SRC:MED')) == set()
-    assert ids(ask('PMCID:"PMC99000001" AND SRC:PMC')) == set()
-    assert ids(ask("EXT_ID:99000001 AND SRC:MED")) == {"99000001"}
-    assert ids(ask('EXT_ID:"99000001"')) == {"99000001"}
+    assert list_ids(ask('EXT_ID:"99000001" AND SRC:MED')) == set()
+    assert list_ids(ask('PMCID:"PMC99000001" AND SRC:PMC')) == set()
+    assert list_ids(ask("EXT_ID:99000001 AND SRC:MED")) == {"99000001"}
+    assert list_ids(ask('EXT_ID:"99000001"')) == {"99000001"}
 
 
 @pytest.mark.parametrize("query", ["(a", "a)", 'a "b', "a AND", "a OR NOT"])
@@ -115,13 +115,13 @@ def test_a_cursor_belongs_to_its_search_and_order(ask: Ask) -> None:
 
 
 def test_results_are_in_the_requested_order(ask: Ask) -> None:
-    def column(name: str, sort: str) -> list[Any]:
+    def list_column(name: str, sort: str) -> list[Any]:
         return [record.get(name) for record in ask("crispr OR wheat", sort=sort)["resultList"]["result"]]
 
-    cited = column("citedByCount", "CITED desc")
+    cited = list_column("citedByCount", "CITED desc")
     assert cited == sorted(cited, reverse=True)
-    assert column("citedByCount", "CITED asc") == cited[::-1]
-    first = [str(name).lower() for name in column("authorString", "AUTH_FIRST asc") if name]
+    assert list_column("citedByCount", "CITED asc") == cited[::-1]
+    first = [str(name).lower() for name in list_column("authorString", "AUTH_FIRST asc") if name]
     assert first[0] < first[-1]
     preprints = [
         record["firstPublicationDate"]
@@ -219,8 +219,8 @@ def test_latency_and_faults_apply_to_europe_pmc_too() -> None:
 
 
 def test_bundled_records_state_that_they_are_invented() -> None:
-    shelf = OtherShelf.load_bundled()
-    records = [shelf.build_core(number) for number in range(shelf.size)]
+    small_client = OtherShelf.load_bundled()
+    records = [small_client.build_core(number) for number in range(small_client.size)]
 
     assert len(records) >= 10
     for record in records:

@@ -1,7 +1,6 @@
 """Generated records: valid, labelled, the same for a seed, and indexed like parsed ones."""
 
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from datetime import date
 
 import pytest
@@ -27,12 +26,6 @@ def generated() -> GeneratedCollection:
 def parsed(generated: GeneratedCollection) -> ParsedCollection:
     """Read the generated records as if they came from a file."""
     return ParsedCollection((generated.get_pmid(number), generated.read_raw(number)) for number in range(COUNT))
-
-
-@pytest.fixture(scope="module")
-def many() -> Iterator[Client]:
-    with serve(records=20_000) as client:
-        yield client
 
 
 def test_records_are_valid_by_the_dtd_of_pubmed(generated: GeneratedCollection) -> None:
@@ -171,20 +164,20 @@ def test_citations_and_neighbours_agree(generated: GeneratedCollection, parsed: 
         assert generated.find_related(number) == parsed.find_related(number)
 
 
-def test_twenty_thousand_records_can_be_searched_and_fetched(many: Client) -> None:
-    assert many.search("all[sb]")["count"] == "20000"
-    found = many.search("asthma AND humans[mh]", retmax=9_999)
-    body = many.post("efetch", db="pubmed", id=",".join(found["idlist"])).content
+def test_twenty_thousand_records_can_be_searched_and_fetched(large_client: Client) -> None:
+    assert large_client.search("all[sb]")["count"] == "20000"
+    found = large_client.search("asthma AND humans[mh]", retmax=9_999)
+    body = large_client.post("efetch", db="pubmed", id=",".join(found["idlist"])).content
 
     root = ElementTree.fromstring(body)
     assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"]
     assert len(found["idlist"]) == int(found["count"]) > 100
 
 
-def test_slices_by_date_add_up(many: Client) -> None:
-    whole = many.search("asthma", mindate="2010", maxdate="2024", datetype="edat")
+def test_slices_by_date_add_up(large_client: Client) -> None:
+    whole = large_client.search("asthma", mindate="2010", maxdate="2024", datetype="edat")
     slices = [
-        many.search("asthma", mindate=f"{year}/01/01", maxdate=f"{year}/12/31", datetype="edat", retmax=9_999)
+        large_client.search("asthma", mindate=f"{year}/01/01", maxdate=f"{year}/12/31", datetype="edat", retmax=9_999)
         for year in range(2010, 2025)
     ]
 
@@ -192,10 +185,10 @@ def test_slices_by_date_add_up(many: Client) -> None:
     assert len(listed) == len(set(listed)) == int(whole["count"])
 
 
-def test_biopython_reads_generated_records(many: Client) -> None:
+def test_biopython_reads_generated_records(large_client: Client) -> None:
     ids = ",".join(str(FIRST_PMID + place) for place in range(0, 20_000, 400))
-    records = read_with_biopython(many.post("efetch", db="pubmed", id=ids).content)["PubmedArticle"]
-    texts = read_medline(many.post("efetch", db="pubmed", id=ids, rettype="medline").text)
+    records = read_with_biopython(large_client.post("efetch", db="pubmed", id=ids).content)["PubmedArticle"]
+    texts = read_medline(large_client.post("efetch", db="pubmed", id=ids, rettype="medline").text)
 
     assert len(records) == len(texts) == 50
     for record, text in zip(records, texts, strict=True):

@@ -1,12 +1,12 @@
 """Unpaywall, the publisher and the open-data bucket of the sandbox."""
 
 import json
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 import requests
+from fixture_types import KitFor
 from lxml import etree, html
 from pypdf import PdfReader
 
@@ -15,8 +15,6 @@ from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.models import UnpaywallArticle
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.server import Sandbox
-
-KitFor = Callable[..., EntrezKit]
 
 
 def get(sandbox: Sandbox, path: str, **params: str) -> requests.Response:

@@ -1,16 +1,9 @@
 """The sandbox's PubMed query language, one line per rule."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sandbox_records import Client, serve, write_article, write_article_set, write_records
-
-
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
-        yield client
 
 
 @pytest.mark.parametrize(
@@ -128,8 +121,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
         ("[ti] asthma", "101 103 104"),
     ],
 )
-def test_a_query_finds_the_records_that_pubmed_would_find(shelf: Client, term: str, pmids: str) -> None:
-    assert shelf.pmids(term) == set(pmids.split())
+def test_a_query_finds_the_records_that_pubmed_would_find(small_client: Client, term: str, pmids: str) -> None:
+    assert small_client.pmids(term) == set(pmids.split())
 
 
 @pytest.mark.parametrize(
@@ -159,28 +152,28 @@ def test_a_query_finds_the_records_that_pubmed_would_find(shelf: Client, term: s
         ("101[pmid]", "101[UID]"),
     ],
 )
-def test_the_translation_has_pubmeds_form(shelf: Client, term: str, translation: str) -> None:
-    assert shelf.search(term)["querytranslation"] == translation
+def test_the_translation_has_pubmeds_form(small_client: Client, term: str, translation: str) -> None:
+    assert small_client.search(term)["querytranslation"] == translation
 
 
-def test_mapped_terms_are_listed_with_their_translation(shelf: Client) -> None:
-    found = shelf.search("rheumatoid arthritis")
+def test_mapped_terms_are_listed_with_their_translation(small_client: Client) -> None:
+    found = small_client.search("rheumatoid arthritis")
 
     assert [entry["from"] for entry in found["translationset"]] == ["rheumatoid arthritis"]
     assert found["translationset"][0]["to"] == found["querytranslation"]
 
 
-def test_an_unknown_field_is_reported_and_all_fields_are_searched(shelf: Client) -> None:
-    found = shelf.search("asthma[NoSuchField]")
+def test_an_unknown_field_is_reported_and_all_fields_are_searched(small_client: Client) -> None:
+    found = small_client.search("asthma[NoSuchField]")
 
     assert found["errorlist"]["fieldsnotfound"] == ["NoSuchField"]
-    assert found["idlist"] == shelf.search("asthma[all]")["idlist"]
-    assert found["querytranslation"] == shelf.search("asthma")["querytranslation"]
+    assert found["idlist"] == small_client.search("asthma[all]")["idlist"]
+    assert found["querytranslation"] == small_client.search("asthma")["querytranslation"]
 
 
 @pytest.mark.parametrize("term", ["medical genetics[sb]", "asthma AND loprovhighwire[filter]"])
-def test_a_filter_that_needs_other_data_is_an_error(shelf: Client, term: str) -> None:
-    assert "ERROR" in shelf.search(term)
+def test_a_filter_that_needs_other_data_is_an_error(small_client: Client, term: str) -> None:
+    assert "ERROR" in small_client.search(term)
 
 
 def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> None:
@@ -194,68 +187,70 @@ def test_a_heading_includes_narrower_ones_and_noexp_does_not(tmp_path: Path) -> 
         assert client.pmids("depressive disorder") == {"1", "2"}
 
 
-def test_an_unknown_word_is_dropped_and_reported(shelf: Client) -> None:
-    found = shelf.search("asthma qqzzxx")
+def test_an_unknown_word_is_dropped_and_reported(small_client: Client) -> None:
+    found = small_client.search("asthma qqzzxx")
 
     assert found["errorlist"]["phrasesnotfound"] == ["qqzzxx"]
-    assert set(found["idlist"]) == shelf.pmids("asthma")
+    assert set(found["idlist"]) == small_client.pmids("asthma")
 
 
 @pytest.mark.parametrize(
     "term", ["qqzzxx", "qqzzxx yyqqzz", "qqzzxx[ti] AND asthma", '"no such heading"[mh] AND asthma']
 )
-def test_a_query_of_only_unknown_words_finds_nothing(shelf: Client, term: str) -> None:
-    found = shelf.search(term)
+def test_a_query_of_only_unknown_words_finds_nothing(small_client: Client, term: str) -> None:
+    found = small_client.search(term)
 
     assert found["count"] == "0"
     assert found["idlist"] == []
     assert "No items found." in found["warninglist"]["outputmessages"]
 
 
-def test_an_unknown_quoted_phrase_is_reported_and_its_words_are_searched(shelf: Client) -> None:
-    found = shelf.search('"children asthma"')
+def test_an_unknown_quoted_phrase_is_reported_and_its_words_are_searched(small_client: Client) -> None:
+    found = small_client.search('"children asthma"')
 
     assert found["warninglist"]["quotedphrasesnotfound"] == ['"children asthma"']
     assert set(found["idlist"]) == {"101", "104"}
 
 
-def test_an_unknown_tagged_phrase_is_reported_with_its_tag(shelf: Client) -> None:
-    assert shelf.search('"asthma children"[tiab]')["warninglist"]["quotedphrasesnotfound"] == [
+def test_an_unknown_tagged_phrase_is_reported_with_its_tag(small_client: Client) -> None:
+    assert small_client.search('"asthma children"[tiab]')["warninglist"]["quotedphrasesnotfound"] == [
         '"asthma children"[tiab]'
     ]
-    assert shelf.search('"no such heading"[mh]')["warninglist"]["quotedphrasesnotfound"] == ['"no such heading"[mh]']
-    assert shelf.search("qqzzxx[ti]")["errorlist"]["phrasesnotfound"] == ["qqzzxx[ti]"]
+    assert small_client.search('"no such heading"[mh]')["warninglist"]["quotedphrasesnotfound"] == [
+        '"no such heading"[mh]'
+    ]
+    assert small_client.search("qqzzxx[ti]")["errorlist"]["phrasesnotfound"] == ["qqzzxx[ti]"]
 
 
-def test_a_stop_word_alone_is_ignored_and_reported(shelf: Client) -> None:
-    found = shelf.search("with")
+def test_a_stop_word_alone_is_ignored_and_reported(small_client: Client) -> None:
+    found = small_client.search("with")
 
     assert found["count"] == "0"
     assert found["warninglist"]["phrasesignored"] == ["with"]
 
 
-def test_unbalanced_quotes_and_parentheses_cause_a_warning(shelf: Client) -> None:
-    assert shelf.search('asthma "')["warninglist"]["outputmessages"] == ["Unmatched double quote ignored."]
-    assert shelf.search("(asthma")["warninglist"]["outputmessages"] == ["Unmatched parenthesis ignored."]
+def test_unbalanced_quotes_and_parentheses_cause_a_warning(small_client: Client) -> None:
+    assert small_client.search('asthma "')["warninglist"]["outputmessages"] == ["Unmatched double quote ignored."]
+    assert small_client.search("(asthma")["warninglist"]["outputmessages"] == ["Unmatched parenthesis ignored."]
 
 
-def test_a_valid_query_has_no_lists_of_errors(shelf: Client) -> None:
-    found = shelf.search("asthma AND humans[mh]")
+def test_a_valid_query_has_no_lists_of_errors(small_client: Client) -> None:
+    found = small_client.search("asthma AND humans[mh]")
 
     assert "errorlist" not in found
     assert "warninglist" not in found
 
 
-def test_the_field_parameter_limits_untagged_words_only(shelf: Client) -> None:
-    assert shelf.pmids("asthma", field="title") == {"101", "103"}
-    assert shelf.pmids("asthma AND left[tiab]", field="tiab") == {"104"}
-    assert shelf.pmids("smith ja", field="author") == {"101"}
-    assert shelf.search("asthma", field="nonsense")["errorlist"]["fieldsnotfound"] == ["nonsense"]
+def test_the_field_parameter_limits_untagged_words_only(small_client: Client) -> None:
+    assert small_client.pmids("asthma", field="title") == {"101", "103"}
+    assert small_client.pmids("asthma AND left[tiab]", field="tiab") == {"104"}
+    assert small_client.pmids("smith ja", field="author") == {"101"}
+    assert small_client.search("asthma", field="nonsense")["errorlist"]["fieldsnotfound"] == ["nonsense"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     "term", ["(" * 5000 + "asthma" + ")" * 5000, "asthma " * 5000, "(((" * 300, "]]]", "\x00\x01", '"']
 )
-def test_unusual_queries_are_answered(shelf: Client, term: str) -> None:
-    assert int(shelf.search(term)["count"]) in (0, 3)
+def test_unusual_queries_are_answered(small_client: Client, term: str) -> None:
+    assert int(small_client.search(term)["count"]) in (0, 3)

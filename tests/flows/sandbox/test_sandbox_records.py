@@ -5,13 +5,12 @@ import html
 import json
 import re
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sandbox_records import (
-    SHELF,
+    FOUR_RECORDS,
     Client,
     read_medline,
     read_with_biopython,
@@ -23,18 +22,6 @@ from sandbox_records import (
 from used_recordings import require_recordings
 
 
-@pytest.fixture(scope="module")
-def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with serve(corpus=[write_records(tmp_path_factory.mktemp("shelf"))]) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
-def many() -> Iterator[Client]:
-    with serve(records=12_000) as client:
-        yield client
-
-
 def to_plain(element: ElementTree.Element) -> Any:
     """Convert summary XML to the form of its JSON."""
     if not len(element):
@@ -44,9 +31,11 @@ def to_plain(element: ElementTree.Element) -> Any:
     return {child.tag.lower(): to_plain(child) for child in element}
 
 
-def test_summaries_in_xml_and_json_have_the_same_content(shelf: Client) -> None:
-    root = shelf.xml("esummary", db="pubmed", id="101,102,103,104", version="2.0")
-    found = json.loads(shelf.post("esummary", db="pubmed", id="101,102,103,104", retmode="json").content)["result"]
+def test_summaries_in_xml_and_json_have_the_same_content(small_client: Client) -> None:
+    root = small_client.xml("esummary", db="pubmed", id="101,102,103,104", version="2.0")
+    found = json.loads(small_client.post("esummary", db="pubmed", id="101,102,103,104", retmode="json").content)[
+        "result"
+    ]
 
     assert found["uids"] == ["101", "102", "103", "104"]
     for summary in root.iterfind("DocumentSummarySet/DocumentSummary"):
@@ -62,8 +51,8 @@ def test_summaries_in_xml_and_json_have_the_same_content(shelf: Client) -> None:
                 assert str(value) == str(listed), child.tag
 
 
-def test_a_summary_has_the_fields_of_pubmeds(shelf: Client) -> None:
-    found = shelf.get("esummary", db="pubmed", id="101,104", retmode="json").json()["result"]
+def test_a_summary_has_the_fields_of_pubmeds(small_client: Client) -> None:
+    found = small_client.get("esummary", db="pubmed", id="101,104", retmode="json").json()["result"]
     entry = found["101"]
 
     assert [author["name"] for author in entry["authors"]] == ["Smith JA", "Müller E"]
@@ -84,15 +73,15 @@ def test_a_summary_has_the_fields_of_pubmeds(shelf: Client) -> None:
     ]
 
 
-def test_titles_in_summaries_have_their_markup_as_text(shelf: Client) -> None:
-    root = shelf.xml("esummary", db="pubmed", id="102", version="2.0")
+def test_titles_in_summaries_have_their_markup_as_text(small_client: Client) -> None:
+    root = small_client.xml("esummary", db="pubmed", id="102", version="2.0")
 
     title = root.findtext("DocumentSummarySet/DocumentSummary/Title") or ""
     assert html.unescape(title) == "Covid-19 and <i>Mus musculus</i>: an immunity model"
 
 
-def test_biopython_reads_version_1_summaries(shelf: Client) -> None:
-    body = shelf.get("esummary", db="pubmed", id="101,103").content
+def test_biopython_reads_version_1_summaries(small_client: Client) -> None:
+    body = small_client.get("esummary", db="pubmed", id="101,103").content
 
     first, second = read_with_biopython(body)
 
@@ -103,93 +92,96 @@ def test_biopython_reads_version_1_summaries(shelf: Client) -> None:
     assert "DOI" not in second
 
 
-def test_each_unknown_id_has_an_error_in_its_place(shelf: Client) -> None:
-    root = shelf.xml("esummary", db="pubmed", id="101,999", version="2.0")
-    found = shelf.get("esummary", db="pubmed", id="101,999", retmode="json").json()["result"]
-    old = shelf.xml("esummary", db="pubmed", id="101,999")
+def test_each_unknown_id_has_an_error_in_its_place(small_client: Client) -> None:
+    root = small_client.xml("esummary", db="pubmed", id="101,999", version="2.0")
+    found = small_client.get("esummary", db="pubmed", id="101,999", retmode="json").json()["result"]
+    old = small_client.xml("esummary", db="pubmed", id="101,999")
 
     assert root.findtext("DocumentSummarySet/DocumentSummary[@uid='999']/error") == "cannot get document summary"
     assert found["999"] == {"uid": "999", "error": "cannot get document summary"}
     assert old.findtext("ERROR") == "UID=999: cannot get document summary"
 
 
-def test_an_invalid_id_is_reported_with_its_position(shelf: Client) -> None:
-    found = shelf.get("esummary", db="pubmed", id="101,abc", retmode="json").json()
+def test_an_invalid_id_is_reported_with_its_position(small_client: Client) -> None:
+    found = small_client.get("esummary", db="pubmed", id="101,abc", retmode="json").json()
 
     assert found["error"] == "Invalid uid abc at position= 4"
     assert found["result"]["uids"] == ["101"]
-    assert shelf.xml("esummary", db="pubmed", id="abc").findtext("ERROR") == "Invalid uid abc at position= 0"
+    assert small_client.xml("esummary", db="pubmed", id="abc").findtext("ERROR") == "Invalid uid abc at position= 0"
 
 
 @pytest.mark.long
-def test_json_summaries_are_limited_to_500(many: Client) -> None:
+def test_json_summaries_are_limited_to_500(large_client: Client) -> None:
     ids = [str(99_100_001 + place) for place in range(501)]
 
-    refused = many.post("esummary", db="pubmed", id=",".join(ids), retmode="json").json()
-    served = many.post("esummary", db="pubmed", id=",".join(ids[:500]), retmode="json").json()
+    refused = large_client.post("esummary", db="pubmed", id=",".join(ids), retmode="json").json()
+    served = large_client.post("esummary", db="pubmed", id=",".join(ids[:500]), retmode="json").json()
 
     assert refused["error"] == "Too many UIDs in request. Maximum number of UIDs is 500 for JSON format output."
     assert "result" not in refused
     assert served["result"]["uids"] == ids[:500]
-    assert len(many.xml("esummary", db="pubmed", id=",".join(ids), version="2.0")[0].findall("DocumentSummary")) == 501
+    assert (
+        len(large_client.xml("esummary", db="pubmed", id=",".join(ids), version="2.0")[0].findall("DocumentSummary"))
+        == 501
+    )
 
 
-def test_summaries_of_a_history_page(many: Client) -> None:
-    found = many.search("asthma", usehistory="y", retmax=30)
+def test_a_page_of_the_history_has_the_summaries_of_its_records(large_client: Client) -> None:
+    found = large_client.search("asthma", usehistory="y", retmax=30)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"]}
 
-    page = many.post("esummary", db="pubmed", retmode="json", retstart=10, retmax=5, **history).json()
+    page = large_client.post("esummary", db="pubmed", retmode="json", retstart=10, retmax=5, **history).json()
 
     assert page["result"]["uids"] == found["idlist"][10:15]
 
 
-def test_summaries_without_ids_are_rejected(shelf: Client) -> None:
-    assert shelf.xml("esummary", db="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
+def test_summaries_without_ids_are_rejected(small_client: Client) -> None:
+    assert small_client.xml("esummary", db="pubmed").findtext("ERROR") == "Empty id list - nothing todo"
 
 
 # efetch
 
 
-def test_records_are_sent_unchanged(shelf: Client) -> None:
-    body = shelf.get("efetch", db="pubmed", id="103,101", retmode="xml").text
+def test_records_are_sent_unchanged(small_client: Client) -> None:
+    body = small_client.get("efetch", db="pubmed", id="103,101", retmode="xml").text
 
     sent = re.findall(r"<PubmedArticle>.*?</PubmedArticle>", body, re.DOTALL)
     kept = {
         re.findall(r">([0-9]+)</PMID>", element)[0]: element
-        for element in re.findall(r"<PubmedArticle>.*?</PubmedArticle>", SHELF)
+        for element in re.findall(r"<PubmedArticle>.*?</PubmedArticle>", FOUR_RECORDS)
     }
     assert sent == [kept["103"], kept["101"]]
     assert body.startswith('<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC')
 
 
-def test_unknown_ids_are_omitted_and_known_ones_are_returned_once(shelf: Client) -> None:
-    root = shelf.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
+def test_unknown_ids_are_omitted_and_known_ones_are_returned_once(small_client: Client) -> None:
+    root = small_client.xml("efetch", db="pubmed", id="999,102,999999999,102,00101")
 
     assert [element.text for element in root.iterfind("PubmedArticle/MedlineCitation/PMID")] == ["102", "101"]
-    assert len(shelf.xml("efetch", db="pubmed", id="999")) == 0
+    assert len(small_client.xml("efetch", db="pubmed", id="999")) == 0
 
 
 @pytest.mark.parametrize("bad", ["abc", "0", "99999999999999999999999"])
-def test_invalid_ids_are_a_bad_request(shelf: Client, bad: str) -> None:
-    response = shelf.get("efetch", db="pubmed", id=bad)
+def test_invalid_ids_are_a_bad_request(small_client: Client, bad: str) -> None:
+    response = small_client.get("efetch", db="pubmed", id=bad)
 
     assert response.status_code == 400
     assert ElementTree.fromstring(response.content).findtext("ERROR", "").startswith("ID list is empty!")
 
 
-def test_a_request_without_ids_is_an_error_with_http_200(shelf: Client) -> None:
-    response = shelf.get("efetch", db="pubmed", id="")
+def test_a_request_without_ids_is_an_error_with_http_200(small_client: Client) -> None:
+    response = small_client.get("efetch", db="pubmed", id="")
 
     assert response.status_code == 200
     assert ElementTree.fromstring(response.content).findtext("ERROR") == "Supplied id parameter is empty."
 
 
-def test_an_unknown_database_is_a_bad_request(shelf: Client) -> None:
-    assert shelf.get("efetch", db="fleegle", id="1").status_code == 400
+def test_an_unknown_database_is_a_bad_request(small_client: Client) -> None:
+    assert small_client.get("efetch", db="fleegle", id="1").status_code == 400
 
 
-def test_medline_text_reads_back_in_biopython(shelf: Client) -> None:
-    body = shelf.get("efetch", db="pubmed", id="101,102,104", rettype="medline", retmode="text").text
+def test_medline_text_reads_back_in_biopython(small_client: Client) -> None:
+    body = small_client.get("efetch", db="pubmed", id="101,102,104", rettype="medline", retmode="text").text
 
     first, second, third = read_medline(body)
 
@@ -222,31 +214,31 @@ def test_medline_lines_are_wrapped_and_joined_again(tmp_path: Path) -> None:
     assert record["TI"].replace(" ", "") == "T" * 200
 
 
-def test_lists_and_abstracts_in_text(shelf: Client) -> None:
-    assert shelf.get("efetch", db="pubmed", id="102,101", rettype="uilist", retmode="text").text == "102\n101\n"
-    listed = shelf.xml("efetch", db="pubmed", id="102,999,101", rettype="uilist", retmode="xml")
+def test_lists_of_ids_and_abstracts_are_sent_as_text(small_client: Client) -> None:
+    assert small_client.get("efetch", db="pubmed", id="102,101", rettype="uilist", retmode="text").text == "102\n101\n"
+    listed = small_client.xml("efetch", db="pubmed", id="102,999,101", rettype="uilist", retmode="xml")
     assert [element.text for element in listed.iterfind("Id")] == ["102", "101"]
-    text = shelf.get("efetch", db="pubmed", id="101,102", rettype="abstract", retmode="text").text
+    text = small_client.get("efetch", db="pubmed", id="101,102", rettype="abstract", retmode="text").text
     assert text.startswith("1. J Tests. 2019 May;7(2):10-9.\n\nAsthma in children\n\nSmith JA, Müller E.\n")
     assert "\n2. Ann Mice. 2020 Jun 15;7(2):10-9.\n" in text
     assert "PMCID: PMC501\nPMID: 101 [Indexed for MEDLINE]\n" in text
 
 
-def test_a_history_page_has_exactly_its_records(many: Client) -> None:
-    found = many.search("asthma", usehistory="y", retmax=100)
+def test_a_history_page_has_exactly_its_records(large_client: Client) -> None:
+    found = large_client.search("asthma", usehistory="y", retmax=100)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed"}
 
-    root = many.xml("efetch", retstart=20, retmax=30, **history)
+    root = large_client.xml("efetch", retstart=20, retmax=30, **history)
 
     assert [one.findtext("MedlineCitation/PMID") for one in root] == found["idlist"][20:50]
 
 
-def test_history_beyond_the_maximum_is_refused_and_the_page_across_it_is_cut(many: Client) -> None:
-    found = many.search("all[sb]", usehistory="y", retmax=0)
+def test_history_beyond_the_maximum_is_refused_and_the_page_across_it_is_cut(large_client: Client) -> None:
+    found = large_client.search("all[sb]", usehistory="y", retmax=0)
     history = {"WebEnv": found["webenv"], "query_key": found["querykey"], "db": "pubmed", "rettype": "uilist"}
 
-    across = many.post("efetch", retstart=9_990, retmax=500, retmode="text", **history)
-    beyond = many.post("efetch", retstart=9_999, retmax=500, retmode="text", **history)
+    across = large_client.post("efetch", retstart=9_990, retmax=500, retmode="text", **history)
+    beyond = large_client.post("efetch", retstart=9_999, retmax=500, retmode="text", **history)
 
     assert len(across.text.split()) == 9
     assert beyond.status_code == 400
@@ -267,10 +259,12 @@ def test_an_expired_history_is_an_error(tmp_path: Path) -> None:
     assert ElementTree.fromstring(summaries.content).findtext("ERROR") == "Unable to obtain query #1"
 
 
-def test_at_most_10000_records_are_returned_at_once(many: Client) -> None:
+def test_at_most_10000_records_are_returned_at_once(large_client: Client) -> None:
     ids = ",".join(str(99_100_001 + place) for place in range(10_500))
 
-    assert len(many.post("efetch", db="pubmed", id=ids, rettype="uilist", retmode="text").text.split()) == 10_000
+    assert (
+        len(large_client.post("efetch", db="pubmed", id=ids, rettype="uilist", retmode="text").text.split()) == 10_000
+    )
 
 
 @pytest.mark.long

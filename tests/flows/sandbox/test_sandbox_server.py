@@ -7,12 +7,13 @@ import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
+from limiter_threads import wait_until
 from sandbox_records import Client, serve, write_records
 
 from entrez_kit.base.errors import InvalidInput
@@ -27,11 +28,11 @@ from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 @pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_records(tmp_path_factory.mktemp("shelf"))
+    return write_records(tmp_path_factory.mktemp("records"))
 
 
 @pytest.fixture
-def shelf(path: Path) -> Iterator[Client]:
+def client(path: Path) -> Iterator[Client]:
     with serve(corpus=[path]) as client:
         yield client
 
@@ -81,8 +82,8 @@ def test_the_converter_has_no_rate_limit(path: Path) -> None:
     assert {answer.status_code for answer in answers} == {200}
 
 
-def test_an_invalid_key_is_a_bad_request(shelf: Client) -> None:
-    answer = shelf.get("esearch", db="pubmed", term="asthma", api_key="invalid")
+def test_an_invalid_key_is_a_bad_request(client: Client) -> None:
+    answer = client.get("esearch", db="pubmed", term="asthma", api_key="invalid")
 
     assert answer.status_code == 400
     assert answer.json()["error"] == "API key invalid"
@@ -104,14 +105,14 @@ def test_invalid_faults_are_rejected(text: str) -> None:
     assert caught.value.recovery_hint.count("429=.05") == 1
 
 
-def failing(client: Client, kind: str, endpoint: str = "efetch", **params: Any) -> requests.Response:
+def request_with_fault(client: Client, kind: str, endpoint: str = "efetch", **params: Any) -> requests.Response:
     client.sandbox.fail_next(kind, endpoint)
     return client.post(endpoint, **{"db": "pubmed", "id": "101,102", **params})
 
 
-def test_truncated_bodies_are_complete_http_replies(shelf: Client) -> None:
-    whole = shelf.post("efetch", db="pubmed", id="101,102").content
-    answer = failing(shelf, "truncate")
+def test_truncated_bodies_are_complete_http_replies(client: Client) -> None:
+    whole = client.post("efetch", db="pubmed", id="101,102").content
+    answer = request_with_fault(client, "truncate")
 
     assert answer.status_code == 200
     assert int(answer.headers["Content-Length"]) == len(answer.content) < len(whole)
@@ -120,49 +121,49 @@ def test_truncated_bodies_are_complete_http_replies(shelf: Client) -> None:
         ElementTree.fromstring(answer.content)
 
 
-def test_html_is_sent_with_200_and_500(shelf: Client) -> None:
-    page, diagnostic = failing(shelf, "html"), failing(shelf, "500")
+def test_html_is_sent_with_200_and_500(client: Client) -> None:
+    page, diagnostic = request_with_fault(client, "html"), request_with_fault(client, "500")
 
     assert (page.status_code, diagnostic.status_code) == (200, 500)
     assert page.headers["Content-Type"].startswith("text/html")
     assert "WWW Error 500 Diagnostic" in diagnostic.text
 
 
-def test_a_429_can_be_sent_without_a_reason(shelf: Client) -> None:
-    answer = failing(shelf, "429", api_key="canary")
+def test_a_429_can_be_sent_without_a_reason(client: Client) -> None:
+    answer = request_with_fault(client, "429", api_key="canary")
 
     assert answer.status_code == 429
     assert answer.json() == {"error": "API rate limit exceeded", "api-key": "canary", "count": "11", "limit": "10"}
 
 
 @pytest.mark.parametrize("endpoint", ["efetch", "esearch", "esummary", "elink", "epost", "einfo", "espell"])
-def test_backend_errors_are_sent_with_200_and_400(shelf: Client, endpoint: str) -> None:
+def test_backend_errors_are_sent_with_200_and_400(client: Client, endpoint: str) -> None:
     for kind, status in (("error200", 200), ("400", 400)):
-        answer = failing(shelf, kind, endpoint, term="asthma", dbfrom="pubmed")
+        answer = request_with_fault(client, kind, endpoint, term="asthma", dbfrom="pubmed")
         assert answer.status_code == status
         assert ElementTree.fromstring(answer.content).find("ERROR") is not None
 
 
-def test_backend_errors_are_sent_in_json_too(shelf: Client) -> None:
-    search = failing(shelf, "error200", "esearch", term="asthma", retmode="json").json()
-    summary = failing(shelf, "error200", "esummary", retmode="json").json()
+def test_backend_errors_are_sent_in_json_too(client: Client) -> None:
+    search = request_with_fault(client, "error200", "esearch", term="asthma", retmode="json").json()
+    summary = request_with_fault(client, "error200", "esummary", retmode="json").json()
 
     assert search["esearchresult"]["ERROR"].startswith("Search Backend failed")
     assert "result" not in summary
     assert summary["error"]
 
 
-def test_cut_connections_end_before_the_promised_length(shelf: Client) -> None:
+def test_cut_connections_end_before_the_promised_length(client: Client) -> None:
     for _ in range(8):
         with pytest.raises(requests.RequestException):
-            failing(shelf, "cut")
+            request_with_fault(client, "cut")
     with pytest.raises(requests.ConnectionError):
-        failing(shelf, "reset")
-    assert shelf.post("efetch", db="pubmed", id="101").status_code == 200
+        request_with_fault(client, "reset")
+    assert client.post("efetch", db="pubmed", id="101").status_code == 200
 
 
-def test_a_reply_can_consist_of_a_prolog_only(shelf: Client) -> None:
-    assert failing(shelf, "prolog").text == '<?xml version="1.0" encoding="UTF-8" ?>\n'
+def test_a_reply_can_consist_of_a_prolog_only(client: Client) -> None:
+    assert request_with_fault(client, "prolog").text == '<?xml version="1.0" encoding="UTF-8" ?>\n'
 
 
 def test_faults_have_the_requested_frequency_and_the_same_order_for_a_seed() -> None:
@@ -195,11 +196,11 @@ def test_faults_apply_to_every_endpoint(path: Path) -> None:
         assert client.sandbox.faults.struck == {"html": 10}
 
 
-def test_a_retired_endpoint_is_not_found(shelf: Client) -> None:
-    shelf.sandbox.take_down("egquery")
+def test_a_retired_endpoint_is_not_found(client: Client) -> None:
+    client.sandbox.take_down("egquery")
 
-    assert shelf.get("egquery", term="x").status_code == 404
-    assert shelf.get("einfo").status_code == 200
+    assert client.get("egquery", term="x").status_code == 404
+    assert client.get("einfo").status_code == 200
 
 
 def test_the_latency_is_waited_before_the_answer(path: Path) -> None:
@@ -212,19 +213,21 @@ def test_the_latency_is_waited_before_the_answer(path: Path) -> None:
 # requests of all kinds
 
 
-def test_long_get_requests_are_refused_and_post_requests_are_not(shelf: Client) -> None:
+def test_long_get_requests_are_refused_and_post_requests_are_not(client: Client) -> None:
     long = "asthma OR " * 200 + "mice"
     few, many = ",".join(["101"] * 150), ",".join(["1"] * 201)
 
-    assert shelf.get("esearch", db="pubmed", term=long).status_code == 414
-    assert shelf.post("esearch", db="pubmed", term=long).status_code == 200
-    assert shelf.get("efetch", db="pubmed", id=few).status_code == 200
-    assert shelf.get("efetch", db="pubmed", id=many).status_code == 400
-    assert shelf.post("efetch", db="pubmed", id=many).status_code == 200
+    assert client.get("esearch", db="pubmed", term=long).status_code == 414
+    assert client.post("esearch", db="pubmed", term=long).status_code == 200
+    assert client.get("efetch", db="pubmed", id=few).status_code == 200
+    assert client.get("efetch", db="pubmed", id=many).status_code == 400
+    assert client.post("efetch", db="pubmed", id=many).status_code == 200
 
 
-def test_key_email_and_tool_do_not_count_for_the_length_of_a_get_request(shelf: Client) -> None:
-    answer = shelf.get("esearch", db="pubmed", term="asthma " * 200, api_key="k" * 300, email="e" * 300, tool="t" * 300)
+def test_key_email_and_tool_do_not_count_for_the_length_of_a_get_request(client: Client) -> None:
+    answer = client.get(
+        "esearch", db="pubmed", term="asthma " * 200, api_key="k" * 300, email="e" * 300, tool="t" * 300
+    )
 
     assert answer.status_code == 200
 
@@ -257,19 +260,19 @@ def send_raw(client: Client, data: bytes) -> bytes:
         (b"nonsense\r\n\r\n", b"400"),
     ],
 )
-def test_malformed_requests_are_answered_and_cause_no_defect(shelf: Client, data: bytes, status: bytes) -> None:
-    assert b" " + status in send_raw(shelf, data).split(b"\r\n", 1)[0] + b" " + status * (status == b"400")
-    assert shelf.get("einfo").status_code == 200
+def test_malformed_requests_are_answered_and_cause_no_defect(client: Client, data: bytes, status: bytes) -> None:
+    assert b" " + status in send_raw(client, data).split(b"\r\n", 1)[0] + b" " + status * (status == b"400")
+    assert client.get("einfo").status_code == 200
 
 
-def test_a_body_that_never_arrives_is_abandoned(shelf: Client) -> None:
+def test_a_body_that_never_arrives_is_abandoned(client: Client) -> None:
     head = b"POST /entrez/eutils/esearch.fcgi HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\nshort"
 
-    assert send_raw(shelf, head) == b""
+    assert send_raw(client, head) == b""
 
 
-def test_connections_stay_open(shelf: Client) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", shelf.sandbox.port, timeout=10)) as connection:
+def test_connections_stay_open(client: Client) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", client.sandbox.port, timeout=10)) as connection:
         used = set()
         for _ in range(3):
             connection.request("GET", "/entrez/eutils/einfo.fcgi")
@@ -280,14 +283,14 @@ def test_connections_stay_open(shelf: Client) -> None:
         assert len(used) == 1
 
 
-def test_the_server_listens_only_on_loopback(shelf: Client) -> None:
-    assert shelf.sandbox.url.startswith("http://127.0.0.1:")
+def test_the_server_listens_only_on_loopback(client: Client) -> None:
+    assert client.sandbox.url.startswith("http://127.0.0.1:")
 
 
-def test_many_clients_are_served_at_once(shelf: Client) -> None:
+def test_many_clients_are_served_at_once(client: Client) -> None:
     statuses: list[int] = []
     threads = [
-        threading.Thread(target=lambda: statuses.append(shelf.post("esearch", db="pubmed", term="asthma").status_code))
+        threading.Thread(target=lambda: statuses.append(client.post("esearch", db="pubmed", term="asthma").status_code))
         for _ in range(24)
     ]
     for thread in threads:
@@ -301,32 +304,32 @@ def test_many_clients_are_served_at_once(shelf: Client) -> None:
 # the log
 
 
-def test_the_log_has_the_requests_but_no_secret(shelf: Client) -> None:
+def test_the_log_has_the_requests_but_no_secret(client: Client) -> None:
     before = time.monotonic()
-    shelf.get("esearch", db="pubmed", term="asthma", api_key="canary-key", email="canary@example.org", tool="t")
-    shelf.post("efetch", db="pubmed", id="101", API_KEY="canary-key")
-    requests.get(f"{shelf.sandbox.url}/elsewhere", timeout=20)
+    client.get("esearch", db="pubmed", term="asthma", api_key="canary-key", email="canary@example.org", tool="t")
+    client.post("efetch", db="pubmed", id="101", API_KEY="canary-key")
+    requests.get(f"{client.sandbox.url}/elsewhere", timeout=20)
     after = time.monotonic()
 
-    first, second, third = shelf.sandbox.log
+    first, second, third = client.sandbox.log
     assert (first.endpoint, first.method, first.status, first.keyed) == ("esearch", "GET", 200, True)
     assert first.params == (("db", "pubmed"), ("term", "asthma"), ("tool", "t"))
     assert first.get("term") == "asthma"
     assert (second.endpoint, second.method) == ("efetch", "POST")
     assert (third.endpoint, third.status) == ("/elsewhere", 404)
     assert before <= first.at <= second.at <= third.at <= after
-    assert "canary" not in repr(list(shelf.sandbox.log))
-    assert shelf.sandbox.requests("esearch") == 1
-    assert shelf.sandbox.requests() == 3
-    assert shelf.sandbox.entries("efetch") == [second]
+    assert "canary" not in repr(list(client.sandbox.log))
+    assert client.sandbox.requests("esearch") == 1
+    assert client.sandbox.requests() == 3
+    assert client.sandbox.entries("efetch") == [second]
 
 
-def test_faults_are_in_the_log(shelf: Client) -> None:
-    shelf.sandbox.fail_next("500")
-    shelf.get("einfo")
-    shelf.get("einfo")
+def test_faults_are_in_the_log(client: Client) -> None:
+    client.sandbox.fail_next("500")
+    client.get("einfo")
+    client.get("einfo")
 
-    assert [(entry.fault, entry.status) for entry in shelf.sandbox.log] == [("500", 500), (None, 200)]
+    assert [(entry.fault, entry.status) for entry in client.sandbox.log] == [("500", 500), (None, 200)]
 
 
 # starting and stopping
@@ -360,12 +363,18 @@ def test_it_can_be_started_again(path: Path) -> None:
         _ = sandbox.url
 
 
+def is_listening(sandbox: Sandbox) -> bool:
+    """Return whether a sandbox has an address."""
+    with suppress(RuntimeError):
+        return bool(sandbox.url)
+    return False
+
+
 def test_serve_forever_ends_when_the_server_is_stopped(path: Path) -> None:
     sandbox = Sandbox(corpus=[path])
     thread = threading.Thread(target=sandbox.serve_forever)
     thread.start()
-    while sandbox._listener is None:
-        time.sleep(0.01)
+    wait_until(lambda: is_listening(sandbox))
     sandbox.stop()
     thread.join(5)
 
@@ -389,10 +398,10 @@ def test_another_thread_sees_no_listener_before_it_has_started(path: Path, monke
         _ = sandbox.port
 
 
-def test_a_port_in_use_is_invalid_input(shelf: Client) -> None:
+def test_a_port_in_use_is_invalid_input(client: Client) -> None:
     with pytest.raises(InvalidInput, match="port") as caught:
-        Sandbox(port=shelf.sandbox.port).start()
-    assert caught.value.invalid_input == f"port={shelf.sandbox.port}"
+        Sandbox(port=client.sandbox.port).start()
+    assert caught.value.invalid_input == f"port={client.sandbox.port}"
 
 
 @pytest.mark.parametrize(
@@ -441,11 +450,11 @@ def test_the_demo_corpus_is_served_by_default() -> None:
 # settings and further databases
 
 
-def test_settings_of_the_sandbox_have_its_address_and_separate_folders(shelf: Client, tmp_path: Path) -> None:
-    settings = shelf.sandbox.settings(tmp_path, ncbi_api_key="canary", ncbi_max_retries=2)
+def test_settings_of_the_sandbox_have_its_address_and_separate_folders(client: Client, tmp_path: Path) -> None:
+    settings = client.sandbox.settings(tmp_path, ncbi_api_key="canary", ncbi_max_retries=2)
 
-    assert settings.eutils_url == f"{shelf.sandbox.url}/entrez/eutils"
-    assert settings.idconv_url == f"{shelf.sandbox.url}/idconv"
+    assert settings.eutils_url == f"{client.sandbox.url}/entrez/eutils"
+    assert settings.idconv_url == f"{client.sandbox.url}/idconv"
     assert settings.ncbi_max_retries == 2
     assert settings.ncbi_api_key is not None
     assert settings.ncbi_api_key.get_secret_value() == "canary"
@@ -461,9 +470,9 @@ def test_settings_without_a_folder_use_a_temporary_one_that_is_removed(path: Pat
     assert not folder.exists()
 
 
-def test_an_unknown_setting_is_an_error_of_the_caller(shelf: Client) -> None:
+def test_an_unknown_setting_is_an_error_of_the_caller(client: Client) -> None:
     with pytest.raises(TypeError, match="no_such_setting"):
-        shelf.sandbox.settings(no_such_setting=1)
+        client.sandbox.settings(no_such_setting=1)
 
 
 class Flowers(Database):
@@ -497,12 +506,12 @@ class Flowers(Database):
         return ()
 
 
-def test_another_database_needs_no_change_of_an_endpoint(shelf: Client) -> None:
-    shelf.sandbox.register(Flowers())
+def test_another_database_needs_no_change_of_an_endpoint(client: Client) -> None:
+    client.sandbox.register(Flowers())
 
-    found = shelf.post("esearch", db="flowers", term="x", retmode="json", retmax=20_000).json()["esearchresult"]
+    found = client.post("esearch", db="flowers", term="x", retmode="json", retmax=20_000).json()["esearchresult"]
     assert (found["count"], found["idlist"], "warninglist" in found) == ("2", ["1", "2"], False)
-    summary = shelf.get("esummary", db="flowers", id="1,9", retmode="json").json()["result"]
+    summary = client.get("esummary", db="flowers", id="1,9", retmode="json").json()["result"]
     assert summary["1"] == {
         "uid": "1",
         "name": "flower 1",
@@ -510,26 +519,26 @@ def test_another_database_needs_no_change_of_an_endpoint(shelf: Client) -> None:
         "colours": ["red", "blue"],
         "leaf": {"form": "oval"},
     }
-    old = shelf.xml("esummary", db="flowers", id="1")
+    old = client.xml("esummary", db="flowers", id="1")
     assert old.findtext("DocSum/Item[@Name='Petals']") == "5"
-    assert shelf.get("efetch", db="flowers", id="2").text == "2"
-    assert "flowers" in json.dumps(shelf.get("einfo", retmode="json").json())
-    assert shelf.xml("elink", dbfrom="flowers", db="pubmed", id="1").find("LinkSet/LinkSetDb") is None
-    assert shelf.xml("espell", db="flowers", term="rosse").findtext("CorrectedQuery") == ""
+    assert client.get("efetch", db="flowers", id="2").text == "2"
+    assert "flowers" in json.dumps(client.get("einfo", retmode="json").json())
+    assert client.xml("elink", dbfrom="flowers", db="pubmed", id="1").find("LinkSet/LinkSetDb") is None
+    assert client.xml("espell", db="flowers", term="rosse").findtext("CorrectedQuery") == ""
 
 
-def test_another_service_can_have_identifiers_in_the_path(shelf: Client) -> None:
-    shelf.sandbox.route(
+def test_another_service_can_have_identifiers_in_the_path(client: Client) -> None:
+    client.sandbox.route(
         "/unpaywall", "unpaywall", lambda request, state: answer_text(f"{request.rest}?{request.get('email')}")
     )
-    shelf.sandbox.fail_next("500", "unpaywall")
+    client.sandbox.fail_next("500", "unpaywall")
 
     failed, answered = (
-        requests.get(f"{shelf.sandbox.url}/unpaywall/10.1000%2Fone/x", params={"email": "e"}, timeout=20)
+        requests.get(f"{client.sandbox.url}/unpaywall/10.1000%2Fone/x", params={"email": "e"}, timeout=20)
         for _ in range(2)
     )
 
     assert failed.status_code == 500
     assert answered.text == "10.1000/one/x?e"
-    assert shelf.sandbox.requests("unpaywall") == 2
-    assert shelf.get("einfo/further").status_code == 404
+    assert client.sandbox.requests("unpaywall") == 2
+    assert client.get("einfo/further").status_code == 404

@@ -11,6 +11,7 @@ from example_calls import CORPUS
 from mcp.shared.exceptions import MCPError
 from mcp_helpers import (
     HostFor,
+    ProgressLog,
     ServicesFor,
     connect,
     read_structured,
@@ -102,24 +103,20 @@ async def test_an_unreachable_ncbi_is_an_upstream_error(services_for: ServicesFo
 
 @pytest.mark.long
 async def test_a_sync_reports_progress(services_for: ServicesFor, era: str) -> None:
-    seen: list[tuple[float, float | None]] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.append((progress, total))
-
+    progress = ProgressLog()
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), era=era) as client:
             arguments = {"query_key": "all", "term": "all[sb]"}
             result = read_structured(
-                await client.call_tool("pubmed_sync_delta", arguments, progress_callback=record_progress)
+                await client.call_tool("pubmed_sync_delta", arguments, progress_callback=progress.record)
             )
 
     assert result["inserted"] == 1_000
-    steps = [done for done, _ in seen]
+    steps = [done for done, _ in progress.steps]
     assert (steps[0], steps[-1]) == (0, 1_000)
     assert steps == sorted(set(steps))
     assert len(steps) > 2
-    assert {total for _, total in seen} == {1_000}
+    assert {total for _, total in progress.steps} == {1_000}
 
 
 @pytest.mark.long

@@ -53,6 +53,7 @@ def write_article(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
     )
     cited = "".join(f"<ref><mixed-citation>{escape(line)}</mixed-citation></ref>" for line in lines)
     text = f"<body>{parts}</body><back><ref-list>{cited}</ref-list></back>"
+    # The texts of the demo are friendly, and Sandbox has no argument for others.
     monkeypatch.setattr("entrez_kit.sandbox.pmc_text._read_texts", lambda: SameText(text))
 
 

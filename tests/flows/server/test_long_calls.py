@@ -7,7 +7,9 @@ from typing import Any
 import anyio
 import pytest
 from mcp_helpers import (
+    ProgressLog,
     ServicesFor,
+    collect_progress,
     connect,
     read_structured,
     read_tool_error,
@@ -47,18 +49,14 @@ async def make_history(client: Any) -> dict[str, Any]:
 
 @pytest.mark.long
 async def test_a_long_call_reports_progress(services_for: ServicesFor, era: str) -> None:
-    seen: list[tuple[float, float | None]] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.append((progress, total))
-
+    progress = ProgressLog()
     with Sandbox(records=1_000, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), era=era) as client:
             arguments = {**await make_history(client), "reply_limit": 10_000_000}
-            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=record_progress)
+            result = await client.call_tool("pubmed_fetch_contents", arguments, progress_callback=progress.record)
 
     assert len(read_structured(result)["articles"]) == 1_000
-    assert seen == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
+    assert progress.steps == [(0, 1_000), (500, 1_000), (1_000, 1_000)]
 
 
 @pytest.mark.long
@@ -76,18 +74,12 @@ async def test_no_progress_is_reported_to_a_caller_who_did_not_request_it(servic
     assert messages == []
 
 
-def test_progress_never_decreases() -> None:
-    from entrez_kit.server.workers import _Job
-
-    seen: list[tuple[int, int | None]] = []
-    job = _Job(Workers(), lambda done, total: seen.append((done, total)))
-
+async def test_progress_never_decreases() -> None:
     def work() -> None:
         for done in (0, 5, 5, 3, 8):
             report_progress(done, 8)
 
-    job.run(work)
-    assert seen == [(0, 8), (5, 8), (8, 8)]
+    assert await collect_progress(work) == [(0, 8), (5, 8), (8, 8)]
 
 
 # Cancellation

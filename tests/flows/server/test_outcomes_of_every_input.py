@@ -11,6 +11,7 @@ from example_calls import CORPUS
 from hypothesis import HealthCheck, settings
 from hypothesis import given as drawn
 from hypothesis import strategies as st
+from mcp import Client
 from mcp_helpers import Json, ServicesFor, connect, read_structured
 
 from entrez_kit.sandbox.server import Sandbox
@@ -220,6 +221,36 @@ def list_units(reply: Json, member: str) -> list[str]:
     return [one if isinstance(one, str) else next((str(one[n]) for n in names if n in one), str(one)) for one in held]
 
 
+async def read_all_replies(
+    client: Client, tool: str, options: Json, member: str, limit: int
+) -> tuple[list[str], list[int]]:
+    """Follow the replies of a tool to their end; return the records, and the number of characters of each reply."""
+    got: list[str] = []
+    sizes: list[int] = []
+    given: Json = {**options, "reply_limit": limit}
+    while len(sizes) < 200:
+        result = await client.call_tool(tool, given)
+        assert not result.is_error, result.structured_content
+        reply: Json = result.structured_content or {}
+        cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut") or {}
+        got += list_units(reply, member)
+        got += [name.split()[0] for name in cut.get("ids", {}).get("too_large", [])]
+        got += re.findall(r"number (\d+) \(", cut.get("message", ""))
+        sizes.append(count_characters(reply))
+        cursor = reply.get("next_cursor") or reply.get("pagination", {}).get("cursor")
+        following = {"cursor": cursor, "offset": reply.get("next_offset")}
+        following = {name: value for name, value in following.items() if value is not None}
+        if "next_start" in cut:
+            assert next(iter(cut["next_arguments"].values())) == cut["next_start"]
+            assert not following, "the next page would skip the rest of this one"
+            given |= cut["next_arguments"]
+        elif following:
+            given = {**options, "reply_limit": limit, **following}
+        else:
+            return got, sizes
+    raise AssertionError("the replies do not end")
+
+
 @pytest.mark.parametrize("case", WALKS)
 async def test_an_agent_that_follows_the_replies_reads_every_record_once(
     services_for: ServicesFor, sandbox: Sandbox, case: str
@@ -236,35 +267,9 @@ async def test_an_agent_that_follows_the_replies_reads_every_record_once(
             assert found["total_found"] > 20
             options = {**options, "query_key": found["query_key"], "web_env": found["web_env"]}
 
-        async def walk(limit: int) -> tuple[list[str], list[int]]:
-            got: list[str] = []
-            sizes: list[int] = []
-            given: Json = {**options, "reply_limit": limit}
-            while len(sizes) < 200:
-                result = await client.call_tool(tool, given)
-                assert not result.is_error, result.structured_content
-                reply: Json = result.structured_content or {}
-                cut = reply.get("reply_cut") or (result.meta or {}).get("reply_cut") or {}
-                got += list_units(reply, member or "related_articles")
-                got += [name.split()[0] for name in cut.get("ids", {}).get("too_large", [])]
-                got += re.findall(r"number (\d+) \(", cut.get("message", ""))
-                sizes.append(count_characters(reply))
-                cursor = reply.get("next_cursor") or reply.get("pagination", {}).get("cursor")
-                following = {"cursor": cursor, "offset": reply.get("next_offset")}
-                following = {name: value for name, value in following.items() if value is not None}
-                if "next_start" in cut:
-                    assert next(iter(cut["next_arguments"].values())) == cut["next_start"]
-                    assert not following, "the next page would skip the rest of this one"
-                    given |= cut["next_arguments"]
-                elif following:
-                    given = {**options, "reply_limit": limit, **following}
-                else:
-                    return got, sizes
-            raise AssertionError("the walk does not end")
-
-        whole, _ = await walk(10_000_000)
+        whole, _ = await read_all_replies(client, tool, options, member, 10_000_000)
         for limit in LIMITS:
-            got, sizes = await walk(limit)
+            got, sizes = await read_all_replies(client, tool, options, member, limit)
 
             assert len(got) == len(whole)
             if not any(re.fullmatch(r"\d{1,3}", name) for name in got):

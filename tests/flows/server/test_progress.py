@@ -3,13 +3,12 @@
 from typing import Any
 
 import pytest
-from mcp_helpers import ERAS, MODERN, Json, ServicesFor, connect, read_structured
+from mcp_helpers import ERAS, MODERN, Json, ProgressLog, ServicesFor, collect_progress, connect, read_structured
 
 from entrez_kit.base.progress import begin_stage, report_progress
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.toolsets import TOOLSETS
-from entrez_kit.server.workers import Workers, _Job
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long]
 
@@ -51,11 +50,7 @@ EVERY_ERA = ("records of a result set", "full text")
 )
 async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, era: str) -> None:
     tool, arguments, expected = CALLS[kind]
-    seen: list[tuple[float, float | None]] = []
-
-    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
-        seen.append((progress, total))
-
+    progress = ProgressLog()
     with Sandbox(records=450, enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
@@ -63,18 +58,16 @@ async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, 
                 found = read_structured(await client.call_tool("pubmed_search_articles", asked))
                 arguments = {"query_key": found["query_key"], "web_env": found["web_env"], "retmax": expected}
                 arguments["reply_limit"] = 10_000_000
-            result = await client.call_tool(tool, arguments, progress_callback=record_progress)
+            result = await client.call_tool(tool, arguments, progress_callback=progress.record)
 
     assert not result.is_error, result
-    assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    assert seen, kind
-    total = expected or seen[-1][1]
-    assert seen[-1] == (total, total), seen
+    assert [done for done, _ in progress.steps] == sorted({done for done, _ in progress.steps})
+    assert progress.steps, kind
+    total = expected or progress.steps[-1][1]
+    assert progress.steps[-1] == (total, total), progress.steps
 
 
-def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
-    seen: list[tuple[int, int | None]] = []
-
+async def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
     def work() -> None:
         report_progress(0, 2)
         report_progress(2, 2)
@@ -83,6 +76,4 @@ def test_a_later_stage_continues_the_progress_of_the_previous_one() -> None:
         report_progress(1, 3)
         report_progress(3, 3)
 
-    _Job(Workers(), lambda done, total: seen.append((done, total))).run(work)
-
-    assert seen == [(0, 2), (2, 2), (3, 5), (5, 5)]
+    assert await collect_progress(work) == [(0, 2), (2, 2), (3, 5), (5, 5)]

@@ -4,16 +4,16 @@ import io
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Cli
+from fixture_types import KitFor
 from mcp_helpers import ServicesFor, connect, read_tool_error
 
-from entrez_kit import EntrezKit
 from entrez_kit.base import logs
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.settings import load_settings
@@ -329,7 +329,7 @@ def test_a_command_is_a_span_above_its_requests(cli: Cli, spans: InMemorySpanExp
 
 
 def test_a_call_in_python_is_a_span_with_its_error(
-    kit_for: Callable[..., EntrezKit], sandbox: Sandbox, spans: InMemorySpanExporter
+    kit_for: KitFor, sandbox: Sandbox, spans: InMemorySpanExporter
 ) -> None:
     kit = kit_for(sandbox)
     kit.search_articles(query_term="crispr")
@@ -344,7 +344,7 @@ def test_a_call_in_python_is_a_span_with_its_error(
     assert get_attributes(operation)["entrez_kit.error.code"] == "ENTITY_NOT_FOUND"
 
 
-def test_log_lines_name_the_call_and_its_operation(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> None:
+def test_log_lines_name_the_call_and_its_operation(kit_for: KitFor, sandbox: Sandbox) -> None:
     stream = io.StringIO()
     with logs.logging_to(load_settings({"mcp_log_level": "debug"}), stream):
         kit_for(sandbox).search_articles(query_term="crispr")

@@ -239,33 +239,36 @@ def test_every_parameter_is_described_in_one_line(operation: Operation[Any, Any]
             assert "\n" not in description
 
 
-@operations
+@pytest.mark.parametrize(
+    ("operation", "name", "cap"),
+    [(operation, *maximum) for operation in OPERATIONS for maximum in operation.agents.caps.items()],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
 def test_maximum_values_are_in_the_schema_and_enforced(
-    operation: Operation[Any, Any], services: ServerServices
+    operation: Operation[Any, Any], name: str, cap: int, services: ServerServices
 ) -> None:
-    schema = AgentOperation.of(operation).build_input_schema()
-    for name, cap in operation.agents.caps.items():
-        part = schema["properties"][name]
-        too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
-        assert part["maxItems" if part["type"] == "array" else "maximum"] == cap
-        assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
-        result = Toolbox([operation]).call(services, operation.name, {name: too_many})
-        assert AgentOperation.of(operation).request is operation.request
-        error = read_tool_error(result)
-        assert name in [problem["field"] for problem in error["details"]["errors"]]
-        assert re.search(rf"\b{cap}\b", error["recovery_hint"])
-        assert "entrez-kit" not in error["recovery_hint"]
+    part = AgentOperation.of(operation).build_input_schema()["properties"][name]
+    too_many: Any = ["1"] * (cap + 1) if part["type"] == "array" else cap + 1
+
+    assert part["maxItems" if part["type"] == "array" else "maximum"] == cap
+    assert not [number for number in re.findall(r"(?<= to )\d+", part["description"]) if int(number) > cap]
+    result = Toolbox([operation]).call(services, operation.name, {name: too_many})
+    assert AgentOperation.of(operation).request is operation.request
+    error = read_tool_error(result)
+    assert name in [problem["field"] for problem in error["details"]["errors"]]
+    assert re.search(rf"\b{cap}\b", error["recovery_hint"])
+    assert "entrez-kit" not in error["recovery_hint"]
 
 
-@pytest.mark.parametrize("name", HIDDEN)
-def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "field"), [(name, field) for name in HIDDEN for field in HIDDEN[name] if field not in OTHER_NAMES]
+)
+def test_arguments_outside_of_the_schema_are_rejected(services: ServerServices, name: str, field: str) -> None:
     (operation,) = (operation for operation in OPERATIONS if operation.name == name)
-    for field, value in HIDDEN[name].items():
-        if field in OTHER_NAMES:
-            continue
-        error = read_tool_error(Toolbox([operation]).call(services, name, {**EXAMPLES[name][0][1], field: value}))
-        (problem,) = error["details"]["errors"]
-        assert (problem["field"], problem["message"]) == (field, "is not a known argument.")
+    arguments = {**EXAMPLES[name][0][1], field: HIDDEN[name][field]}
+
+    (problem,) = read_tool_error(Toolbox([operation]).call(services, name, arguments))["details"]["errors"]
+    assert (problem["field"], problem["message"]) == (field, "is not a known argument.")
 
 
 def test_a_maximum_for_agents_does_not_limit_the_operation(services: ServerServices) -> None:
@@ -303,17 +306,24 @@ def test_an_output_schema_describes_every_member_and_allows_the_envelope(operati
     assert not validator.is_valid(wrong)
 
 
-@operations
-def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any]) -> None:
-    properties = build_output_schema(operation.result)["properties"]
+def list_nullable_members(operation: Operation[Any, Any]) -> dict[str, str | None]:
+    """Return the members that may be null, with their other type; it is None if it is in another schema."""
     whole = operation.result.model_json_schema(by_alias=False)["properties"]
-    kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in properties.keys() & whole}
-    nullable = {name: kind - {"null"} for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
-    for name, (kind,) in ((name, tuple(kind)) for name, kind in nullable.items()):
-        left_out = operation.result.model_fields[name].exclude_if is not None
-        if kind is not None:  # the type of the referenced schema
-            assert properties[name]["type"] == (kind if left_out else [kind, "null"]), name
-        assert properties[name]["type"], name
+    members = sorted(build_output_schema(operation.result)["properties"].keys() & whole)
+    kinds = {name: {part.get("type") for part in whole[name].get("anyOf", ())} for name in members}
+    return {name: (kind - {"null"}).pop() for name, kind in kinds.items() if "null" in kind and len(kind) == 2}
+
+
+@pytest.mark.parametrize(
+    ("operation", "name", "kind"),
+    [(operation, *member) for operation in OPERATIONS for member in list_nullable_members(operation).items()],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_a_member_that_may_be_null_has_its_type(operation: Operation[Any, Any], name: str, kind: str | None) -> None:
+    written = build_output_schema(operation.result)["properties"][name]["type"]
+    is_left_out = operation.result.model_fields[name].exclude_if is not None
+
+    assert written if kind is None else written == (kind if is_left_out else [kind, "null"])
 
 
 @pytest.mark.process
@@ -406,12 +416,22 @@ def test_an_unknown_argument_is_reported_with_the_existing_names(
         assert name in hint
 
 
-@operations
-def test_a_missing_argument_is_reported_as_missing(operation: Operation[Any, Any], services: ServerServices) -> None:
-    for name in AgentOperation.of(operation).build_input_schema().get("required", ()):
-        arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
-        message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
-        assert re.search(rf"\b{name}:? is (required|missing)", message), message
+@pytest.mark.parametrize(
+    ("operation", "name"),
+    [
+        (operation, name)
+        for operation in OPERATIONS
+        for name in AgentOperation.of(operation).build_input_schema().get("required", ())
+    ],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_a_missing_argument_is_reported_as_missing(
+    operation: Operation[Any, Any], name: str, services: ServerServices
+) -> None:
+    arguments = {key: value for key, value in EXAMPLES[operation.name][0][1].items() if key != name}
+
+    message = read_structured(Toolbox([operation]).call(services, operation.name, arguments))["error"]["message"]
+    assert re.search(rf"\b{name}:? is (required|missing)", message), message
 
 
 # Errors
@@ -508,7 +528,7 @@ async def test_malformed_parameters_are_explained_in_the_protocol_error() -> Non
     from mcp_types import CallToolRequestParams
     from pydantic import ValidationError
 
-    from entrez_kit.server.app import _parameter_error
+    from entrez_kit.server.app import _parameter_error  # the SDK sends no such message
 
     with pytest.raises(ValidationError) as caught:
         CallToolRequestParams.model_validate({"name": 7, "arguments": ["secret"]})

@@ -135,8 +135,10 @@ async def test_an_invalid_id_is_not_reported_as_a_missing_record(services: Serve
     neither = await fetch_summary_error(services, ["abc", "99999999"])
     beside = await fetch_summary_error(services, ["abc", "9606"])
 
-    assert neither["message"] == "taxonomy has no record of 99999999. Not ids of taxonomy: abc."
-    assert beside["message"] == "Not ids of taxonomy: abc."
+    for value in ("99999999", "abc"):
+        assert value in neither["message"]
+    assert "abc" in beside["message"]
+    assert "no record" not in beside["message"]
 
 
 def _fail(operation: Operation[Any, Any], services: object, request: object) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from canned_services import write_esearch_xml
 from loopback_server import Answer
 from loopback_transport import TransportBench, open_workbench
 
@@ -20,11 +21,6 @@ from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 
 Ask = Callable[[Services], Any]
-
-
-def write_search(*ids: object, count: int = 2) -> bytes:
-    listed = "".join(f"<Id>{uid}</Id>" for uid in ids)
-    return f"<eSearchResult><Count>{count}</Count><IdList>{listed}</IdList></eSearchResult>".encode()
 
 
 def write_summaries(*uids: str, form: str = '<DocumentSummary uid="{}"><Title>T</Title></DocumentSummary>') -> bytes:
@@ -88,6 +84,7 @@ def request_json(services: Services) -> Any:
 
 
 def request_records(services: Services, *, medline: bool = False) -> list[str]:
+    # The public methods repeat the request for single records.
     return [item.input for item in Retrieval(services, medline=medline)._request_records(["1", "2"])]
 
 
@@ -109,7 +106,7 @@ def request_lookup(services: Services) -> Any:
     return [record["id"] for record in parse_page(reply.value, "*").listed]
 
 
-SEARCH = (request_ids, write_search(5, 6))
+SEARCH = (request_ids, write_esearch_xml(2, [5, 6]))
 SEARCH_JSON = (request_ids_as_json, b'{"esearchresult": {"count": "2", "idlist": ["5", "6"]}}')
 SUMMARIES, SUMMARIES_JSON = (
     (request_summaries, write_summaries("1", "2")),
@@ -127,11 +124,11 @@ LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hi
 @pytest.mark.parametrize(
     ("ask", "good", "bad"),
     [
-        pytest.param(*SEARCH, write_search(5, 6, count=1), id="esearch: count below the ids"),
-        pytest.param(*SEARCH, write_search(5, 6, 7, count=3), id="esearch: more ids than requested"),
-        pytest.param(*SEARCH, write_search(5, 5), id="esearch: an id twice"),
-        pytest.param(*SEARCH, write_search(5, "n/a"), id="esearch: not a number"),
-        pytest.param(*SEARCH, write_search(5, ""), id="esearch: an empty id"),
+        pytest.param(*SEARCH, write_esearch_xml(1, [5, 6]), id="esearch: count below the ids"),
+        pytest.param(*SEARCH, write_esearch_xml(3, [5, 6, 7]), id="esearch: more ids than requested"),
+        pytest.param(*SEARCH, write_esearch_xml(2, [5, 5]), id="esearch: an id twice"),
+        pytest.param(*SEARCH, write_esearch_xml(2, [5, "n/a"]), id="esearch: not a number"),
+        pytest.param(*SEARCH, write_esearch_xml(2, [5, ""]), id="esearch: an empty id"),
         pytest.param(*SEARCH_JSON, b'{"esearchresult": {"count": "2", "idlist": ["5", ""]}}', id="json: an empty id"),
         pytest.param(*SEARCH_JSON, b'{"esearchresult": {"count": "1", "idlist": ["5", "6"]}}', id="json: count"),
         pytest.param(*SUMMARIES, write_summaries("1", "1"), id="esummary: a record twice"),
@@ -236,7 +233,7 @@ def test_a_repeated_error_about_one_uid_is_accepted_if_a_search_does_not_find_it
         b"</DocumentSummarySet>", ERROR.format("2").encode() + b"</DocumentSummarySet>"
     )
     with open_workbench(tmp_path) as bench:
-        bench.server.by_endpoint["esearch"] = Answer(body=write_search(*hits, count=len(hits)))
+        bench.server.by_endpoint["esearch"] = Answer(body=write_esearch_xml(len(hits), hits))
         for _ in range(2):
             bench.server.then(Answer(body=spoilt), Answer(body=write_summaries("2", form=ERROR)))
             if is_error:

@@ -1,15 +1,11 @@
 """EPost's reply: valid handles are read, and everything else is refused."""
 
-from collections.abc import Callable
-
 import pytest
+from fixture_types import KitFor
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import EPostReply, parse_epost
-
-KitFor = Callable[..., EntrezKit]
 
 
 def write_reply(key: str, environment: str, more: str = "") -> bytes:

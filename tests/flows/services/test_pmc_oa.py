@@ -1,21 +1,20 @@
 """PMC's open-data bucket."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from lxml import etree
 from used_recordings import require_recordings
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, UpstreamError
 from entrez_kit.local.eutils.replies import JSON, XML, LocalReply
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 
-KitFor = Callable[..., EntrezKit]
 ARTICLE = b'<?xml version="1.0"?><!DOCTYPE article PUBLIC "-//NLM//DTD" "JATS.dtd"><article><body/></article>'
 NAME = "PMC9984800.1"
 S3 = f"s3://pmc-oa-opendata/{NAME}/{NAME}.xml?md5=ca72ed62a792cc584d96f49666288a78"

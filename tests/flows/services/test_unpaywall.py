@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from used_recordings import require_recordings
 
-from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
@@ -20,7 +20,6 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.unpaywall import Location, read_open_access
 
-KitFor = Callable[..., EntrezKit]
 CANARY = "canary.address+tag@university-of-birds.edu"
 DOI = "10.5555/ekit.2025.0010"
 FOUND = {"doi": DOI, "is_oa": True, "best_oa_location": {"url": "https://x.example/a", "url_for_pdf": None}}
@@ -180,12 +179,15 @@ def test_every_line_of_a_recorded_snapshot_is_read(real_data: Path) -> None:
 
 
 def test_recorded_results_of_a_title_search_have_the_same_records(real_data: Path) -> None:
-    for file in sorted((real_data / "unpaywall").glob("*title_search*.json")):
-        for result in json.loads(file.read_bytes())["results"]:
-            found = read_open_access(json.dumps(result["response"]).encode())
-            assert found.doi == result["response"]["doi"]
-            urls = [(location.url_for_pdf, location.url) for location in found.locations]
-            assert len(set(urls)) == len(urls)
+    files = sorted((real_data / "unpaywall").glob("*title_search*.json"))
+    results = [result["response"] for file in files for result in json.loads(file.read_bytes())["results"]]
+    require_recordings(results)
+
+    for result in results:
+        found = read_open_access(json.dumps(result).encode())
+        assert found.doi == result["doi"]
+        urls = [(location.url_for_pdf, location.url) for location in found.locations]
+        assert len(set(urls)) == len(urls)
 
 
 def test_the_best_copy_is_first_and_there_are_no_duplicates() -> None:

@@ -1,8 +1,9 @@
 """Electronic articles have a number in place of pages; every style and every export shows it."""
 
-import gzip
 from pathlib import Path
 from xml.etree import ElementTree
+
+from used_recordings import read_recording
 
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
@@ -99,7 +100,7 @@ def test_every_recorded_article_with_a_number_and_no_pages_shows_it(real_data: P
     wanted: dict[str, str] = {}
     articles: dict[str, Article] = {}
     for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((real_data / name).iterdir())):
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = read_recording(path)
         if b'EIdType="pii"' not in content:
             continue
         for element in ElementTree.fromstring(content).iter("PubmedArticle"):

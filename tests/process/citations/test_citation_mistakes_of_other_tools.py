@@ -1,11 +1,9 @@
 """Citation mistakes of other tools, by their numbers in the list of failures that users reported."""
 
-from collections.abc import Callable
-
+from fixture_types import KitFor
 from one_citation import format_citation
 from project_paths import DATA
 
-from entrez_kit import EntrezKit
 from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.pubmed.xml.records import iter_records
@@ -32,7 +30,7 @@ def test_seasons_and_ranges_are_dates_and_are_not_mixed_with_electronic_dates() 
     assert "2003 Jan-Feb;25(1-2)" in format_citation(make_item(27), "vancouver")
 
 
-def test_books_and_chapters_are_cited_as_such(kit_for: Callable[..., EntrezKit], sandbox: Sandbox) -> None:
+def test_books_and_chapters_are_cited_as_such(kit_for: KitFor, sandbox: Sandbox) -> None:
     result = kit_for(sandbox).format_citations(pmids=["99000070", "99000071", "99000072"])
 
     assert result.total_formatted == 3

@@ -1,10 +1,10 @@
 """The operation that formats citations: one outcome per input, in order, in every requested style."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
@@ -14,15 +14,13 @@ from entrez_kit.citations.write_files import FILES
 from entrez_kit.pubmed.models import Article
 from entrez_kit.sandbox.server import Sandbox
 
-Kits = Callable[..., EntrezKit]
-
 
 def format_records(kit: EntrezKit, *pmids: str, **more: Any) -> CitationsResult:
     """Cite records."""
     return kit.format_citations(pmids=list(pmids), **more)
 
 
-def test_citations_are_in_the_order_of_the_inputs_with_duplicates(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_citations_are_in_the_order_of_the_inputs_with_duplicates(kit_for: KitFor, sandbox: Sandbox) -> None:
     result = format_records(kit_for(sandbox), "99000031", "99000001", "99000031")
 
     assert [citation.pmid for citation in result.citations] == ["99000031", "99000001", "99000031"]
@@ -30,7 +28,7 @@ def test_citations_are_in_the_order_of_the_inputs_with_duplicates(kit_for: Kits,
     assert result.outcomes == []
 
 
-def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_apa_is_the_default(kit_for: KitFor, sandbox: Sandbox) -> None:
     (citation,) = format_records(kit_for(sandbox), "99000001").citations
 
     assert citation.citations == {
@@ -40,7 +38,7 @@ def test_apa_is_the_default(kit_for: Kits, sandbox: Sandbox) -> None:
     }
 
 
-def test_every_input_has_an_outcome_if_one_was_not_found(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_every_input_has_an_outcome_if_one_was_not_found(kit_for: KitFor, sandbox: Sandbox) -> None:
     result = format_records(kit_for(sandbox), "99000001", "12", "nonsense", "PMC99000002")
 
     assert [outcome.status for outcome in result.outcomes] == ["found", "not_found", "invalid", "found"]
@@ -52,7 +50,7 @@ def test_every_input_has_an_outcome_if_one_was_not_found(kit_for: Kits, sandbox:
     assert missing_error.details["partial"] is True
 
 
-def test_no_record_found_is_an_error(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_no_record_found_is_an_error(kit_for: KitFor, sandbox: Sandbox) -> None:
     missing_error = format_records(kit_for(sandbox), "12").missing_error()
 
     assert missing_error is not None
@@ -74,12 +72,12 @@ def test_styles_are_accepted_in_the_spellings_of_people_and_agents(given: Any, s
 
 
 @pytest.mark.parametrize("given", ["harvard", ["apa", "ieeee"], [1], {"apa": True}])
-def test_unknown_styles_are_rejected(kit_for: Kits, given: Any) -> None:
+def test_unknown_styles_are_rejected(kit_for: KitFor, given: Any) -> None:
     with pytest.raises(InvalidInput, match="citation_styles"):
         format_records(kit_for(None), "1", citation_styles=given)
 
 
-def test_all_styles_can_be_requested_at_once(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_all_styles_can_be_requested_at_once(kit_for: KitFor, sandbox: Sandbox) -> None:
     (citation,) = format_records(kit_for(sandbox), "99000035", citation_styles=list(STYLE_NAMES)).citations
 
     assert list(citation.citations) == list(STYLE_NAMES)
@@ -88,7 +86,7 @@ def test_all_styles_can_be_requested_at_once(kit_for: Kits, sandbox: Sandbox) ->
     assert item["PMID"] == "99000035"
 
 
-def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox) -> None:
+def test_a_retraction_is_a_field_and_in_the_text(kit_for: KitFor, sandbox: Sandbox) -> None:
     retracted, sound = format_records(kit_for(sandbox), "99000050", "99000001").citations
 
     assert retracted.retraction_status == "retracted"
@@ -98,7 +96,7 @@ def test_a_retraction_is_a_field_and_in_the_text(kit_for: Kits, sandbox: Sandbox
     assert "retraction_status" not in sound.model_dump()
 
 
-def test_hundreds_of_records_take_one_request_per_batch(kit_for: Kits) -> None:
+def test_hundreds_of_records_take_one_request_per_batch(kit_for: KitFor) -> None:
     with Sandbox(records=450, enforce_limits=False) as sandbox:
         kit = kit_for(sandbox)
         pmids = kit.search_articles(query_term="study", max_results=450).pmids
@@ -111,7 +109,7 @@ def test_hundreds_of_records_take_one_request_per_batch(kit_for: Kits) -> None:
         assert all(f"PubMed PMID: {citation.pmid}" in citation.citations["vancouver"] for citation in result.citations)
 
 
-def test_a_failing_service_is_not_a_missing_record(kit_for: Kits) -> None:
+def test_a_failing_service_is_not_a_missing_record(kit_for: KitFor) -> None:
     with pytest.raises(UpstreamError):
         format_records(kit_for(None, ncbi_max_retries=0), "99000001")
 

@@ -1,6 +1,5 @@
 """Recorded records in six styles, checked by rules that do not depend on the code of citations."""
 
-import gzip
 import html
 import re
 import unicodedata
@@ -11,6 +10,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 from sampled_cases import take_sample
+from used_recordings import read_recording
 
 from entrez_kit.citations.csl import Item, build_style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
@@ -26,7 +26,7 @@ def cite_recorded(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
     elements: dict[str, Element] = {}
     items: dict[str, Item] = {}
     for path in (path for name in ("efetch_pubmed", "baseline") for path in sorted((folder / name).iterdir())):
-        content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        content = read_recording(path)
         try:
             root = ElementTree.fromstring(content)
         except ElementTree.ParseError:

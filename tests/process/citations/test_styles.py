@@ -331,7 +331,7 @@ def format_item(style: str, **fields: Any) -> str:
         **fields,
     }
     article = Article.model_validate(given)
-    article._italics = italics
+    article._italics = italics  # what the parser of records sets
     return format_citation(build_style_item(article), style)
 
 

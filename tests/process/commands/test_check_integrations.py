@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from project_paths import ROOT
 
-from entrez_kit import EntrezKit
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.tools import Toolbox
@@ -51,7 +51,9 @@ def clean_environment(tmp_path: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program stands elsewhere")
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program is not installed in .venv"
+)
 @pytest.mark.parametrize(("content", "status"), [(GOOD, 0), (RETRACTED, 4)])
 def test_the_action_fails_on_the_chosen_findings_and_writes_a_summary(
     shell: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path, content: str, status: int
@@ -76,7 +78,9 @@ def test_the_action_fails_on_the_chosen_findings_and_writes_a_summary(
     assert ("RETRACTED" in summary) == (status == 4)
 
 
-@pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program stands elsewhere")
+@pytest.mark.skipif(
+    not (ROOT / ".venv" / "bin" / "entrez-kit").exists(), reason="the program is not installed in .venv"
+)
 def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
     shell: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
@@ -92,7 +96,7 @@ def test_the_hook_runs_on_a_file_and_fails_on_a_retraction(
     assert "refs.bib" in both.stdout + both.stderr
 
 
-def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for: KitFor) -> None:
     operation = next(operation for operation in OPERATIONS if operation.name == "check_references")
     services: Any = kit_for(sandbox).services
 
@@ -114,7 +118,7 @@ def test_an_agent_sends_a_text_or_a_list_and_gets_rows(sandbox: Sandbox, kit_for
     assert [key for key, _, _ in get_rows(references=listed)][3:] == ["own", "text"]
 
 
-def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: Callable[..., EntrezKit]) -> None:
+def test_python_accepts_the_same_input(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
 
     found = kit.check_references(text=TEXT, only="problems", sources=["pubmed"])

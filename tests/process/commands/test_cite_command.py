@@ -1,14 +1,12 @@
 """`entrez-kit cite` in the terminal."""
 
-import csv
-import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import Cli, Program, read_error
+from command_line import Cli, Program, read_error, read_lines, read_rows
 
 from entrez_kit.base.settings import DEMO_WARNING
 from entrez_kit.citations.style.style_names import STYLE_NAMES
@@ -70,7 +68,7 @@ def test_the_status_depends_on_how_many_records_were_found(cli: Cli, ids: tuple[
 
 
 def test_json_lines_have_one_line_per_input_in_order(cli: Cli) -> None:
-    lines = [json.loads(line) for line in cli("cite", *MIXED, "-f", "jsonl").out.splitlines()]
+    lines = read_lines(cli("cite", *MIXED, "-f", "jsonl").out)
 
     assert [line.get("pmid") or line["input"] for line in lines] == [
         "99000001",
@@ -84,7 +82,7 @@ def test_json_lines_have_one_line_per_input_in_order(cli: Cli) -> None:
 
 
 def test_tables_for_spreadsheets_have_one_column_per_style(cli: Cli) -> None:
-    rows = list(csv.DictReader(io.StringIO(cli("cite", *MIXED, "--style", "apa,ama", "-f", "csv").out)))
+    rows = read_rows(cli("cite", *MIXED, "--style", "apa,ama", "-f", "csv").out)
 
     assert list(rows[0]) == ["pmid", "title", "apa", "ama"]
     assert [row["pmid"] for row in rows] == ["99000001", "99000002", "99000001"]
@@ -252,7 +250,7 @@ def test_a_suffix_of_another_format_is_rejected(cli: Cli, tmp_path: Path, suffix
 
 
 def test_an_empty_style_counts_as_absent(cli: Cli) -> None:
-    (row,) = csv.DictReader(io.StringIO(cli("cite", "99000001", "--style", "", "-f", "csv").out))
+    (row,) = read_rows(cli("cite", "99000001", "--style", "", "-f", "csv").out)
 
     assert row["apa"] == FIRST
 

@@ -4,14 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from fixture_types import KitFor
 from invented_papers import list_rows, make_series, read_contents, write_file
+from platform_marks import needs_fork
 from project_paths import DATA, SUPPORT
 
-from entrez_kit import EntrezKit
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
@@ -34,7 +34,7 @@ def _is_killed(folder: Path, *arguments: str) -> dict[str, object]:
     return found
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
     path = write_file(tmp_path / "pubmed", make_series(60))
     with Sandbox(corpus=[path], enforce_limits=False) as sandbox:
@@ -45,7 +45,7 @@ def test_a_first_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> N
     assert found["tried"] >= 12
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 def test_a_later_sync_killed_at_any_statement_loses_nothing(tmp_path: Path) -> None:
     papers = make_series(60)
     changed = [
@@ -108,7 +108,7 @@ print(json.dumps(killed))
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 @pytest.mark.parametrize(
     ("older", "every"), [("corpus-format-2.db.gz", 200), ("corpus-format-4.db.gz", 200), ("corpus-format-6.db.gz", 20)]
 )
@@ -198,7 +198,7 @@ def test_two_processes_sync_different_keys_at_the_same_time(tmp_path: Path) -> N
 
 
 def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
-    kit_for: Callable[..., EntrezKit], monkeypatch: pytest.MonkeyPatch
+    kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.pubmed.date_slices.MAX_PUBMED_RESULTS", 1_500)  # so that there are several slices
     with Sandbox(

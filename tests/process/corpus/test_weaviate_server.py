@@ -6,13 +6,13 @@ import shutil
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from command_line import RunResult
+from command_line import Program
 
 from entrez_kit.sandbox.server import Sandbox
 
@@ -20,7 +20,7 @@ BINARY = shutil.which(os.environ.get("WEAVIATE_BIN") or "weaviate")
 START_SECONDS = 60
 
 
-def _free_ports(count: int) -> list[int]:
+def _find_free_ports(count: int) -> list[int]:
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [one.getsockname()[1] for one in held]
     for one in held:
@@ -34,7 +34,7 @@ def server(tmp_path: Path) -> Iterator[dict[str, str]]:
     pytest.importorskip("weaviate", reason="the extra entrez-kit[weaviate] is not installed")
     if BINARY is None:
         pytest.skip("WEAVIATE_BIN names no Weaviate binary, and there is none in PATH")
-    rest, grpc, gossip, raft, profiling = _free_ports(5)
+    rest, grpc, gossip, raft, profiling = _find_free_ports(5)
     environment = {
         **os.environ,
         "PERSISTENCE_DATA_PATH": str(tmp_path / "weaviate"),
@@ -77,7 +77,7 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", address: str, log: Pat
 
 
 def test_a_sync_a_search_and_a_look_up_with_a_real_server(
-    server: dict[str, str], sandbox: Sandbox, program: Callable[..., RunResult]
+    server: dict[str, str], sandbox: Sandbox, program: Program
 ) -> None:
     environment = {**server, "ENTREZ_KIT_EUTILS_URL": f"{sandbox.url}/entrez/eutils"}
 

@@ -15,30 +15,21 @@ from urllib.request import Request, urlopen
 import pytest
 from Bio import Entrez, Medline
 from http_server_program import HttpHostFor, make_modern_request
-from local_copies import make_copy
 from lxml import etree
 from mcp_helpers import HostFor, make_command, make_environment
 
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 
 
-@pytest.fixture(name="home", scope="module")
-def home_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a home folder with a copy of the demo's records."""
-    home = tmp_path_factory.mktemp("home")
-    make_copy(home)
-    return home
-
-
 @pytest.fixture(name="base", scope="module")
-def base_fixture(home: Path) -> Iterator[str]:
+def base_fixture(copied_home: Path) -> Iterator[str]:
     """Serve the copy and return the address of its E-utilities; the server ends with status 0 if it is interrupted."""
     process = subprocess.Popen(
         [sys.executable, "-m", "entrez_kit", "local", "serve", "demo", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "ENTREZ_KIT_HOME": str(home)},
+        env={**os.environ, "ENTREZ_KIT_HOME": str(copied_home)},
     )
     assert process.stdout is not None
     announced = ""
@@ -121,7 +112,7 @@ def test_biopython_gets_an_error_for_requests_that_no_copy_can_answer(bio: Any) 
         bio.read(bio.esearch(db="pubmed", term="crispr[foo]"))
 
 
-def test_our_entrez_answers_from_a_copy_in_its_own_process_and_from_the_server(home: Path, base: str) -> None:
+def test_our_entrez_answers_from_a_copy_in_its_own_process_and_from_the_server(copied_home: Path, base: str) -> None:
     script = (
         "from entrez_kit import Entrez\n"
         "found = Entrez.read(Entrez.esearch(db='pubmed', term='crispr[ti] NOT 99000071[uid]', sort='pub_date'))\n"
@@ -129,7 +120,7 @@ def test_our_entrez_answers_from_a_copy_in_its_own_process_and_from_the_server(h
     )
     printed = set()
     for settings in ({"ENTREZ_KIT_LOCAL": "demo"}, {"ENTREZ_KIT_EUTILS_URL": base}):
-        environment = {**os.environ, "ENTREZ_KIT_HOME": str(home), **settings}
+        environment = {**os.environ, "ENTREZ_KIT_HOME": str(copied_home), **settings}
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", script], env=environment, capture_output=True, text=True, check=True
         )
@@ -161,8 +152,8 @@ def test_edirect_works_on_a_copy_with_its_argument_base(base: str) -> None:
 # Agents
 
 
-def test_agents_use_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
-    host = host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
+def test_agents_use_a_copy_over_stdio(host_for: HostFor, copied_home: Path) -> None:
+    host = host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(copied_home))
     host.greet()
     found = host.call("pubmed_search_articles", {"query_term": "crispr[ti]"})
     refused = host.call("europepmc_search", {"query": "crispr"})
@@ -173,8 +164,8 @@ def test_agents_use_a_copy_over_stdio(host_for: HostFor, home: Path) -> None:
     assert host.leave()[0] == 0
 
 
-def test_agents_use_a_copy_over_http(http_host_for: HttpHostFor, home: Path) -> None:
-    host = http_host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(home))
+def test_agents_use_a_copy_over_http(http_host_for: HttpHostFor, copied_home: Path) -> None:
+    host = http_host_for("--local", "demo", at=None, ENTREZ_KIT_HOME=str(copied_home))
     call = {"name": "pubmed_search_articles", "arguments": {"query_term": "crispr[ti]"}}
     body, headers = make_modern_request("tools/call", call)
     result = host.request(body=body, **headers).message["result"]

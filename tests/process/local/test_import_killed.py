@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from project_paths import ROOT
-from pubmed_files import content_hash, deletion, settings_at, write_set
+from pubmed_files import compute_content_hash, make_home_settings, write_deletion, write_set
 from sampled_cases import FULL
 
 from entrez_kit.local.copies import copy_folder, open_copy, remove_copy
@@ -29,7 +29,7 @@ def _write_files(folder: Path) -> list[Path]:
         own = raws[number * PER_FILE : (number + 1) * PER_FILE]
         earlier = [raw.replace("<ArticleTitle>", "<ArticleTitle>Revised: ") for raw in raws[: number * 7 : 7]]
         deleted = [int(generated.get_pmid(place)) for place in range(number, number * PER_FILE, 41)]
-        parts = [*own, *earlier, *([deletion(*deleted)] if deleted else [])]
+        parts = [*own, *earlier, *([write_deletion(*deleted)] if deleted else [])]
         paths.append(write_set(folder, f"pubmed26n{number + 1:04}.xml.gz", *parts, md5=True))
     return paths
 
@@ -52,28 +52,28 @@ def _kill_often(tmp_path: Path, kills: int, seed: int) -> None:
     _finish(_start(calm, paths))
     seconds = time.monotonic() - started
     chance = random.Random(seed)
-    expected = content_hash(settings_at(calm), "c")
+    expected = compute_content_hash(make_home_settings(calm), "c")
     killed = 0
     while killed < kills:
         process = _start(disturbed, chance.sample(paths, len(paths)))
         try:
             process.wait(timeout=seconds * chance.uniform(0.2, 0.8))
-            assert content_hash(settings_at(disturbed), "c") == expected
-            remove_copy(settings_at(disturbed), "c")  # so that the next kill disturbs an import again
+            assert compute_content_hash(make_home_settings(disturbed), "c") == expected
+            remove_copy(make_home_settings(disturbed), "c")  # so that the next kill disturbs an import again
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             killed += 1
         process.communicate(timeout=60)
     _finish(_start(disturbed, paths))
 
-    copies = [open_copy(settings_at(home), "c") for home in (calm, disturbed)]
+    copies = [open_copy(make_home_settings(home), "c") for home in (calm, disturbed)]
     assert copies[0].hash == copies[1].hash
     assert copies[0].info.records == copies[1].info.records > FILES * PER_FILE / 2
     for copy in copies:
         copy.close()
-    found = verify_copy(settings_at(disturbed), "c", full=True)
+    found = verify_copy(make_home_settings(disturbed), "c", full=True)
     assert (found.ok, found.hash) == (True, copies[0].hash)
-    folder = copy_folder(settings_at(disturbed), "c")
+    folder = copy_folder(make_home_settings(disturbed), "c")
     assert not (folder / "work").exists()
     assert len(list((folder / "index").iterdir())) < FILES
 
@@ -85,11 +85,11 @@ def test_an_import_that_is_killed_and_repeated_gives_the_same_copy(tmp_path: Pat
 def test_an_interrupted_import_ends_its_processes_and_can_be_repeated(tmp_path: Path) -> None:
     paths = _write_files(tmp_path / "files")
     process = _start(tmp_path, paths)
-    while process.poll() is None and not (copy_folder(settings_at(tmp_path), "c") / "work").exists():
+    while process.poll() is None and not (copy_folder(make_home_settings(tmp_path), "c") / "work").exists():
         time.sleep(0.01)
     time.sleep(0.3)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=30)
     _finish(_start(tmp_path, paths))
 
-    assert verify_copy(settings_at(tmp_path), "c", full=True).ok
+    assert verify_copy(make_home_settings(tmp_path), "c", full=True).ok

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Program
+from platform_marks import needs_fork
 from project_paths import ROOT, SUPPORT
 from review_records import invent_files, write_ris_file
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+pytestmark = needs_fork
 
 
 @pytest.fixture

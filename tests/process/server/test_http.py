@@ -77,7 +77,7 @@ async def test_search_and_fetch_with_the_sdks_client_in_every_version(demo_host:
 
 
 @pytest.mark.anyio
-async def test_from_a_symbol_to_articles_with_the_sdks_client_in_every_version(demo_host: HttpHost, era: str) -> None:
+async def test_the_sdks_client_goes_from_a_symbol_to_articles_in_every_version(demo_host: HttpHost, era: str) -> None:
     async with demo_host.connect(era) as client:
         await client.list_tools()
         page = read_structured(await client.call_tool("search_genes", {"query": "TP53", "organism": "human"}))

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from settings_sources import CANARY, Sources, needs_modes
+from platform_marks import needs_home_variable, needs_modes
+from settings_sources import CANARY, Sources
 
 from entrez_kit.base.settings import load_settings
 
@@ -57,7 +58,7 @@ def test_the_limiter_state_is_shared_with_any_other_folders(sources: Sources, tm
     assert sources.load().state_dir == load_settings(environ={}).state_dir
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 @pytest.mark.parametrize("home", [None, "", "/nonexistent/home"])
 def test_a_missing_home_causes_one_notice(home: str | None) -> None:
     loaded = load_settings(environ={} if home is None else {"HOME": home})
@@ -81,7 +82,7 @@ def test_a_read_only_home_causes_one_notice(sources: Sources, monkeypatch: pytes
     assert loaded.ncbi_max_retries == 2
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 def test_a_home_without_access_causes_one_notice(sources: Sources, monkeypatch: pytest.MonkeyPatch) -> None:
     def forbid(path: Path) -> bool:
         raise PermissionError(13, "Permission denied")

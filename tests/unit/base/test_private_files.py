@@ -6,7 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from settings_sources import Sources, needs_modes
+from platform_marks import needs_modes
+from settings_sources import Sources
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder, open_private

@@ -6,8 +6,9 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from platform_marks import needs_modes, needs_root
 from pydantic import SecretStr
-from settings_sources import CANARY, EMAIL, Sources, needs_modes
+from settings_sources import CANARY, EMAIL, Sources
 
 from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import (
@@ -189,7 +190,7 @@ def test_the_user_may_cache_replies_longer_than_a_day(sources: Sources) -> None:
 
 
 @needs_modes
-@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="only root can give files away")
+@needs_root
 def test_a_project_file_of_another_user_is_ignored_with_a_notice(sources: Sources) -> None:
     sources.project_file("ncbi_max_retries = 0")
     os.chown(sources.project / PROJECT_FILE, 12345, 12345)
@@ -200,7 +201,7 @@ def test_a_project_file_of_another_user_is_ignored_with_a_notice(sources: Source
 
 
 @needs_modes
-@pytest.mark.skipif(os.geteuid() != 0 if hasattr(os, "geteuid") else True, reason="only root can give files away")
+@needs_root
 @pytest.mark.parametrize("is_named", [False, True])
 def test_a_user_config_of_another_user_is_ignored_with_a_notice(
     sources: Sources, is_named: bool, tmp_path: Path

@@ -79,7 +79,7 @@ def test_each_step_of_a_citation_reads_any_text_in_time(piece: str) -> None:
     for style in STYLES.values():
         preparation.prepare_item(item, style.wants)
     preparation.find_standing_note({"note": f"[Retracted: {text}"})
-    styles._apply_rules((FormattedRun(f"“{text}”"),), is_translated=True)
+    styles._apply_rules((FormattedRun(f"“{text}”"),), is_translated=True)  # each step alone: one slow step shows
     titles.format_journal_title(text)
     titles.format_article_title(text, f"{text}b")
     casing.find_taxa([text])

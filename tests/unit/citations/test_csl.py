@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from csl_rules import find_breaches
+from demo_articles import make_article
 from project_paths import DATA
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.citations.csl import Item, build_csl_item, parse_edition
-from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.server import Sandbox
 
@@ -34,12 +34,6 @@ def read_demo_items() -> list[Item]:
         for record in iter_records(file.read_bytes())
         if record.kind != "deleted"
     ]
-
-
-def make_article(**fields: Any) -> Article:
-    """Return a record with these fields."""
-    given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
-    return Article.model_validate(given)
 
 
 def test_every_item_is_valid_csl_json() -> None:

@@ -17,6 +17,7 @@ import RISparser
 import rispy
 from bibtexparser.entrypoint import parse_string as parse_bibtex
 from bibtexparser.middlewares import SeparateCoAuthors, SplitNameParts
+from demo_articles import make_article
 from project_paths import DATA
 from pybtex.database import Person, parse_string
 from pylatexenc.latex2text import LatexNodes2Text
@@ -68,12 +69,6 @@ def recorded_articles(real_data: Path) -> list[Article]:
     found = read_articles(sorted((real_data / "efetch_pubmed").glob("*.xml")))
     require_recordings(len(found) > 100)
     return found
-
-
-def make_article(**fields: Any) -> Article:
-    """Return a record with these fields."""
-    given = {"pmid": "1", "title": "A title.", "url": "https://pubmed.ncbi.nlm.nih.gov/1/", **fields}
-    return Article.model_validate(given)
 
 
 def to_line(text: Any) -> str:

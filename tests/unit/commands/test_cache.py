@@ -1,24 +1,18 @@
 """`entrez-kit cache`: the cache is counted, pruned and cleared in any state of its file."""
 
 import sqlite3
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from program_streams import Program, on_terminal
+from command_line import Cli, read_error
+from platform_marks import needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import load_settings
 from entrez_kit.services.transport.cache import cache_file, open_file
-
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-
-
-@pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    return Program(capsys, monkeypatch)
 
 
 @pytest.fixture
@@ -35,8 +29,8 @@ def fill(path: Path, *, fresh: int = 0, expired: int = 0) -> None:
         connection.executemany("INSERT INTO responses (key, value, expires) VALUES (?, ?, ?)", rows)
 
 
-def test_info_of_a_missing_cache(program: Program, path: Path) -> None:
-    ended = program("cache", "info")
+def test_info_of_a_missing_cache(main: Cli, path: Path) -> None:
+    ended = main("cache", "info")
 
     assert ended.status == 0
     assert ended.document["path"] == str(path)
@@ -44,9 +38,9 @@ def test_info_of_a_missing_cache(program: Program, path: Path) -> None:
     assert not path.exists()
 
 
-def test_info_counts_entries_and_shows_when_they_expire(program: Program, path: Path) -> None:
+def test_info_counts_entries_and_shows_when_they_expire(main: Cli, path: Path) -> None:
     fill(path, fresh=3, expired=2)
-    document = program("cache", "info").document
+    document = main("cache", "info").document
 
     assert (document["exists"], document["entries"], document["expired"]) == (True, 5, 2)
     assert document["size_bytes"] > 2500
@@ -54,112 +48,110 @@ def test_info_counts_entries_and_shows_when_they_expire(program: Program, path: 
     assert document["oldest_expiry"].endswith("Z")
 
 
-def test_info_shows_how_the_rate_limit_is_shared(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit = program("cache", "info").document["rate_limit"]
+def test_info_shows_how_the_rate_limit_is_shared(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = main("cache", "info").document["rate_limit"]
     assert (limit["per_second"], limit["shared"], limit["problem"]) == (3, True, None)
     assert limit["wait_seconds"] == 0
     assert Path(limit["file"]).is_relative_to(load_settings().state_dir)
 
     monkeypatch.setenv("NCBI_API_KEY", "canary0123456789abcdef")
-    ended = program("cache", "info")
+    ended = main("cache", "info")
     assert ended.document["rate_limit"]["per_second"] == 10
     assert "canary" not in ended.out
 
 
-def test_prune_removes_only_expired_entries(program: Program, path: Path) -> None:
+def test_prune_removes_only_expired_entries(main: Cli, path: Path) -> None:
     fill(path, fresh=3, expired=200)
-    ended = program("cache", "prune")
+    ended = main("cache", "prune")
 
     assert ended.status == 0
     assert (ended.document["removed"], ended.document["entries"]) == (200, 3)
     assert ended.document["freed_bytes"] > 0
-    assert program("cache", "info").document["expired"] == 0
+    assert main("cache", "info").document["expired"] == 0
 
 
 @pytest.mark.parametrize("arguments", [[], ["--yes"], ["-y"]])
-def test_clear_in_a_pipe_removes_everything_without_a_question(
-    program: Program, path: Path, arguments: list[str]
-) -> None:
+def test_clear_in_a_pipe_removes_everything_without_a_question(main: Cli, path: Path, arguments: list[str]) -> None:
     fill(path, fresh=3, expired=2)
-    ended = program("cache", "clear", *arguments)
+    ended = main("cache", "clear", *arguments)
 
     assert ended.status == 0
     assert (ended.document["removed"], ended.document["entries"]) == (5, 0)
-    assert program("cache", "info").document["entries"] == 0
+    assert main("cache", "info").document["entries"] == 0
 
 
 @pytest.mark.parametrize("action", ["clear", "prune"])
-def test_a_missing_cache_can_be_cleared(program: Program, path: Path, action: str) -> None:
-    ended = program("cache", action)
+def test_a_missing_cache_can_be_cleared(main: Cli, path: Path, action: str) -> None:
+    ended = main("cache", action)
 
     assert (ended.status, ended.document["removed"]) == (0, 0)
     assert not path.exists()
 
 
-def test_a_damaged_cache_is_reported_and_can_be_cleared(program: Program, path: Path) -> None:
+def test_a_damaged_cache_is_reported_and_can_be_cleared(main: Cli, path: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"no database at all, but long enough to look like one" * 100)
-    ended = program("cache", "info")
+    ended = main("cache", "info")
     assert ended.status == 9
     assert ended.document["problem"]
-    assert ended.error["code"] == "STORE_ERROR"
-    assert "cache clear" in ended.error["recovery_hint"]
+    assert read_error(ended)["code"] == "STORE_ERROR"
+    assert "cache clear" in read_error(ended)["recovery_hint"]
 
-    assert program("cache", "prune").status == 9
-    assert program("cache", "clear").status == 0
+    assert main("cache", "prune").status == 9
+    assert main("cache", "clear").status == 0
     assert not path.exists()
-    assert program("cache", "info").status == 0
+    assert main("cache", "info").status == 0
 
 
 def test_a_cache_in_use_by_another_process_is_not_cleared(
-    program: Program, path: Path, monkeypatch: pytest.MonkeyPatch
+    main: Cli, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("entrez_kit.services.transport.cache.PATIENT_BUSY_MS", 50)
     fill(path, fresh=1)
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        ended = program("cache", "clear")
+        ended = main("cache", "clear")
 
         assert (ended.status, ended.out) == (9, "")
-        assert ended.error["code"] == "STORE_ERROR"
+        assert read_error(ended)["code"] == "STORE_ERROR"
         other.execute("ROLLBACK")
-    assert program("cache", "info").document["entries"] == 1
+    assert main("cache", "info").document["entries"] == 1
 
 
 @pytest.mark.parametrize("action", ["info", "clear", "prune"])
 def test_a_cache_folder_that_cannot_be_used_ends_with_status_9(
-    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
+    main: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
     def forbid(*_: Any, **__: Any) -> bool:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setenv("ENTREZ_KIT_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr("entrez_kit.services.transport.cache.Path.exists", forbid)
-    ended = program("cache", action)
+    ended = main("cache", action)
 
     assert ended.status == 9
-    assert ended.error["code"] == "STORE_ERROR"
-    assert "Permission denied" in ended.error["message"]
+    assert read_error(ended)["code"] == "STORE_ERROR"
+    assert "Permission denied" in read_error(ended)["message"]
 
 
-def test_the_demo_has_its_own_cache(program: Program, path: Path) -> None:
+def test_the_demo_has_its_own_cache(main: Cli, path: Path) -> None:
     fill(path, fresh=3)
-    ended = program("cache", "clear", "--demo")
+    ended = main("cache", "clear", "--demo")
 
     assert ended.document["removed"] == 0
     assert ended.document["path"] != str(path)
-    assert program("cache", "info").document["entries"] == 3
+    assert main("cache", "info").document["entries"] == 3
 
 
 @pytest.mark.long
 @needs_terminal
 def test_on_a_terminal_clear_asks_first(path: Path) -> None:
     fill(path, fresh=3)
-    ended = on_terminal("cache", "clear", typed="n\n", after="[y/N]: ")
+    ended = run_on_terminal("cache", "clear", typed="n\n", after="[y/N]: ")
     assert ended.status == 130
     assert "Nothing was removed" in ended.out
 
-    ended = on_terminal("cache", "clear", typed="y\n", after="[y/N]: ")
+    ended = run_on_terminal("cache", "clear", typed="y\n", after="[y/N]: ")
     assert ended.status == 0
     assert "Removed 3 cached replies" in ended.out
 
@@ -167,9 +159,9 @@ def test_on_a_terminal_clear_asks_first(path: Path) -> None:
 @pytest.mark.long
 @needs_terminal
 def test_on_a_terminal_clear_does_not_ask_with_yes_or_for_an_empty_cache(path: Path) -> None:
-    assert "[y/N]" not in on_terminal("cache", "clear").out
+    assert "[y/N]" not in run_on_terminal("cache", "clear").out
     fill(path, fresh=1)
-    ended = on_terminal("cache", "clear", "--yes")
+    ended = run_on_terminal("cache", "clear", "--yes")
 
     assert "[y/N]" not in ended.out
     assert "Removed 1 cached reply and freed" in ended.out
@@ -178,7 +170,7 @@ def test_on_a_terminal_clear_does_not_ask_with_yes_or_for_an_empty_cache(path: P
 @needs_terminal
 def test_on_a_terminal_info_is_a_short_list(path: Path) -> None:
     fill(path, fresh=3, expired=1)
-    ended = on_terminal("cache", "info", columns=200)
+    ended = run_on_terminal("cache", "info", columns=200)
 
     assert "4 (1 expired)" in ended.out
     assert str(path) in ended.out

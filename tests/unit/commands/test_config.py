@@ -7,18 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from program_streams import Program, RunResult, on_terminal
+from command_line import Cli, RunResult, read_error
+from platform_marks import needs_home_variable, needs_modes, needs_terminal
+from program_streams import run_on_terminal
 
 from entrez_kit.base.settings import SETTINGS, load_settings
 
 CANARY = "canary0123456789abcdef"
 EMAIL = "canary.person@example.org"
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-
-
-@pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    return Program(capsys, monkeypatch)
 
 
 @pytest.fixture
@@ -45,13 +41,13 @@ def find_setting(ended: RunResult, name: str) -> tuple[Any, str]:
 
 
 def test_show_lists_every_setting_with_its_value_and_origin(
-    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    main: Cli, config: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     write(config, "ncbi_max_retries = 2")
     (tmp_path / "entrez-kit.toml").write_text("ncbi_timeout_ms = 12345", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ENTREZ_KIT_EMBEDDINGS", "openai")
-    ended = program("config", "show", "--offline")
+    ended = main("config", "show", "--offline")
 
     assert ended.status == 0
     assert [item["name"] for item in ended.document["settings"]] == [setting.name for setting in SETTINGS]
@@ -67,12 +63,12 @@ def test_show_lists_every_setting_with_its_value_and_origin(
 
 @pytest.mark.parametrize("form", ["json", "jsonl", "csv", "tsv", "table"])
 def test_show_masks_secrets_and_email_addresses_in_every_format(
-    program: Program, monkeypatch: pytest.MonkeyPatch, form: str
+    main: Cli, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     for setting in SETTINGS:
         if setting.secret:
             monkeypatch.setenv(setting.variable, EMAIL if setting.kind == "email" else CANARY)
-    ended = program("config", "show", "-f", form)
+    ended = main("config", "show", "-f", form)
 
     assert ended.status == 0
     assert CANARY[-4:] not in ended.out + ended.err
@@ -80,9 +76,9 @@ def test_show_masks_secrets_and_email_addresses_in_every_format(
     assert ended.out.count("********") == len([setting for setting in SETTINGS if setting.secret])
 
 
-def test_show_lists_ignored_settings(program: Program, config: Path) -> None:
+def test_show_lists_ignored_settings(main: Cli, config: Path) -> None:
     write(config, f'ncbi_api_key = "{CANARY}"\nnonsense = 1', mode=0o644)
-    ended = program("config", "show")
+    ended = main("config", "show")
 
     assert ended.status == 0
     assert find_setting(ended, "ncbi_api_key") == (None, "default")
@@ -91,30 +87,30 @@ def test_show_lists_ignored_settings(program: Program, config: Path) -> None:
     assert "nonsense" in ended.err
 
 
-def test_show_accepts_names_and_rejects_unknown_ones(program: Program) -> None:
-    ended = program("config", "show", "format", "NCBI_API_KEY")
+def test_show_accepts_names_and_rejects_unknown_ones(main: Cli) -> None:
+    ended = main("config", "show", "format", "NCBI_API_KEY")
     assert [item["name"] for item in ended.document["settings"]] == ["format", "ncbi_api_key"]
 
-    ended = program("config", "show", "ncbi_api_kee")
+    ended = main("config", "show", "ncbi_api_kee")
     assert (ended.status, ended.out) == (2, "")
-    assert ended.error["code"] == "INVALID_INPUT"
-    assert "ncbi_api_key" in ended.error["recovery_hint"]
+    assert read_error(ended)["code"] == "INVALID_INPUT"
+    assert "ncbi_api_key" in read_error(ended)["recovery_hint"]
 
 
-def test_show_names_an_invalid_setting(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_show_names_an_invalid_setting(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
-    ended = program("config", "show")
+    ended = main("config", "show")
 
     assert ended.status == 8
-    assert ended.error["code"] == "NOT_CONFIGURED"
-    assert "NCBI_MAX_RETRIES" in ended.error["message"]
+    assert read_error(ended)["code"] == "NOT_CONFIGURED"
+    assert "NCBI_MAX_RETRIES" in read_error(ended)["message"]
 
 
 @pytest.mark.long
 @needs_terminal
 @pytest.mark.parametrize("columns", [80, 200])
 def test_show_fits_the_terminal(columns: int) -> None:
-    ended = on_terminal("config", "show", columns=columns)
+    ended = run_on_terminal("config", "show", columns=columns)
 
     assert ended.status == 0
     assert "ncbi_request_delay_ms" in ended.out
@@ -137,8 +133,8 @@ def test_show_fits_the_terminal(columns: int) -> None:
         ("eutils_url", "http://127.0.0.1:8080/entrez/eutils/", "http://127.0.0.1:8080/entrez/eutils"),
     ],
 )
-def test_set_writes_the_value_with_its_type(program: Program, config: Path, name: str, given: str, kept: Any) -> None:
-    ended = program("config", "set", name, given)
+def test_set_writes_the_value_with_its_type(main: Cli, config: Path, name: str, given: str, kept: Any) -> None:
+    ended = main("config", "set", name, given)
 
     assert ended.status == 0
     assert list(read_config(config).values()) == [kept]
@@ -148,19 +144,17 @@ def test_set_writes_the_value_with_its_type(program: Program, config: Path, name
     assert EMAIL not in ended.out + ended.err
 
 
-def test_set_writes_absolute_paths(
-    program: Program, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_set_writes_absolute_paths(main: Cli, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    program("config", "set", "cache_dir", "here")
+    main("config", "set", "cache_dir", "here")
 
     assert read_config(config) == {"cache_dir": str(tmp_path / "here")}
 
 
-def test_set_does_not_change_comments_order_and_other_settings(program: Program, config: Path) -> None:
+def test_set_does_not_change_comments_order_and_other_settings(main: Cli, config: Path) -> None:
     write(config, "# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 1 # few\nstray = 5\n\n[table]\nx = 1\n")
-    program("config", "set", "ncbi_max_retries", "4")
-    program("config", "set", "ncbi_timeout_ms", "5000")
+    main("config", "set", "ncbi_max_retries", "4")
+    main("config", "set", "ncbi_timeout_ms", "5000")
 
     text = config.read_text(encoding="utf-8")
     assert text.startswith("# mine\nformat = 'csv'  # keep\n\nncbi_max_retries = 4 # few\nstray = 5\n")
@@ -173,33 +167,33 @@ def test_set_does_not_change_comments_order_and_other_settings(program: Program,
     }
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="file modes mean little on Windows")
-def test_set_creates_a_file_and_a_folder_that_only_the_owner_can_read(program: Program, config: Path) -> None:
-    program("config", "set", "format", "json")
+@needs_modes
+def test_set_creates_a_file_and_a_folder_that_only_the_owner_can_read(main: Cli, config: Path) -> None:
+    main("config", "set", "format", "json")
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
 
     config.chmod(0o644)
-    program("config", "set", "format", "csv")
+    main("config", "set", "format", "csv")
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
-def test_set_writes_through_a_link(program: Program, config: Path, tmp_path: Path) -> None:
+def test_set_writes_through_a_link(main: Cli, config: Path, tmp_path: Path) -> None:
     real = tmp_path / "dotfiles.toml"
     real.write_text("format = 'csv'\n", encoding="utf-8")
     config.parent.mkdir(parents=True)
     config.symlink_to(real)
-    program("config", "set", "ncbi_max_retries", "1")
+    main("config", "set", "ncbi_max_retries", "1")
 
     assert config.is_symlink()
     assert read_config(real) == {"format": "csv", "ncbi_max_retries": 1}
 
 
-def test_set_writes_to_the_named_file(program: Program, config: Path, tmp_path: Path) -> None:
+def test_set_writes_to_the_named_file(main: Cli, config: Path, tmp_path: Path) -> None:
     named = tmp_path / "new" / "named.toml"
-    ended = program("config", "set", "--config", str(named), "format", "json")
+    ended = main("config", "set", "--config", str(named), "format", "json")
 
     assert ended.status == 0
     assert read_config(named) == {"format": "json"}
@@ -220,36 +214,34 @@ def test_set_writes_to_the_named_file(program: Program, config: Path, tmp_path: 
         ("config_file", "~/other.toml", "cannot set it"),
     ],
 )
-def test_set_rejects_values_that_the_setting_rejects(
-    program: Program, config: Path, name: str, given: str, text: str
-) -> None:
-    ended = program("config", "set", name, given)
+def test_set_rejects_values_that_the_setting_rejects(main: Cli, config: Path, name: str, given: str, text: str) -> None:
+    ended = main("config", "set", name, given)
 
     assert (ended.status, ended.out) == (2, "")
-    assert ended.error["code"] == "INVALID_INPUT"
-    assert text in ended.error["message"]
+    assert read_error(ended)["code"] == "INVALID_INPUT"
+    assert text in read_error(ended)["message"]
     assert "hunter2" not in ended.err
     assert not config.exists()
 
 
-def test_set_rejects_unknown_names_with_a_similar_one(program: Program, config: Path) -> None:
-    ended = program("config", "set", "ncbi_max_retry", "3")
+def test_set_rejects_unknown_names_with_a_similar_one(main: Cli, config: Path) -> None:
+    ended = main("config", "set", "ncbi_max_retry", "3")
 
     assert ended.status == 2
-    assert ended.error["recovery_hint"].startswith("Did you mean ncbi_max_retries")
+    assert read_error(ended)["recovery_hint"].startswith("Did you mean ncbi_max_retries")
     assert not config.exists()
 
 
-def test_set_rejects_a_name_without_a_value_and_two_values(program: Program) -> None:
-    assert "missing" in program("config", "set", "format").error["message"]
-    assert "takes one value" in program("config", "set", "format", "json", "csv").error["message"]
+def test_set_rejects_a_name_without_a_value_and_two_values(main: Cli) -> None:
+    assert "missing" in read_error(main("config", "set", "format"))["message"]
+    assert "takes one value" in read_error(main("config", "set", "format", "json", "csv"))["message"]
 
 
 def test_set_reports_if_another_source_hides_the_value(
-    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch
+    main: Cli, config: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "9")
-    ended = program("config", "set", "ncbi_max_retries", "3")
+    ended = main("config", "set", "ncbi_max_retries", "3")
 
     assert ended.status == 0
     assert read_config(config) == {"ncbi_max_retries": 3}
@@ -261,20 +253,18 @@ def test_set_reports_if_another_source_hides_the_value(
 
 
 @pytest.mark.parametrize("values", [[CANARY], [CANARY, "more"], ["-", CANARY]])
-def test_a_secret_on_the_command_line_is_rejected_and_not_repeated(
-    program: Program, config: Path, values: list[str]
-) -> None:
-    ended = program("config", "set", "ncbi_api_key", *values)
+def test_a_secret_on_the_command_line_is_rejected_and_not_repeated(main: Cli, config: Path, values: list[str]) -> None:
+    ended = main("config", "set", "ncbi_api_key", *values)
 
     assert (ended.status, ended.out) == (2, "")
     assert CANARY not in ended.err
-    assert "config set ncbi_api_key" in ended.error["recovery_hint"]
+    assert "config set ncbi_api_key" in read_error(ended)["recovery_hint"]
     assert not config.exists()
 
 
 @pytest.mark.parametrize("arguments", [["-"], []])
-def test_a_secret_is_read_from_stdin(program: Program, config: Path, arguments: list[str]) -> None:
-    ended = program("config", "set", "NCBI_API_KEY", *arguments, stdin=f"{CANARY}\n".encode())
+def test_a_secret_is_read_from_stdin(main: Cli, config: Path, arguments: list[str]) -> None:
+    ended = main("config", "set", "NCBI_API_KEY", *arguments, stdin=f"{CANARY}\n".encode())
 
     assert ended.status == 0
     assert read_config(config) == {"ncbi_api_key": CANARY}
@@ -286,23 +276,23 @@ def test_a_secret_is_read_from_stdin(program: Program, config: Path, arguments: 
 
 
 @pytest.mark.parametrize("stdin", [b"", b"\n", f"{CANARY} {CANARY}".encode(), b"x" * 20_000])
-def test_an_invalid_secret_on_stdin_is_rejected(program: Program, config: Path, stdin: bytes) -> None:
-    ended = program("config", "set", "ncbi_api_key", "-", stdin=stdin)
+def test_an_invalid_secret_on_stdin_is_rejected(main: Cli, config: Path, stdin: bytes) -> None:
+    ended = main("config", "set", "ncbi_api_key", "-", stdin=stdin)
 
     assert (ended.status, ended.out) == (2, "")
     assert CANARY not in ended.err
     assert not config.exists()
 
 
-def test_any_value_may_be_read_from_stdin(program: Program, config: Path) -> None:
-    program("config", "set", "format", "-", stdin=b"csv\n")
+def test_any_value_may_be_read_from_stdin(main: Cli, config: Path) -> None:
+    main("config", "set", "format", "-", stdin=b"csv\n")
 
     assert read_config(config) == {"format": "csv"}
 
 
 @needs_terminal
 def test_on_a_terminal_the_input_of_a_secret_is_not_shown(config: Path) -> None:
-    ended = on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
+    ended = run_on_terminal("config", "set", "ncbi_api_key", typed=f"{CANARY}\n", after="ncbi_api_key: ")
 
     assert ended.status == 0
     assert read_config(config) == {"ncbi_api_key": CANARY}
@@ -312,7 +302,7 @@ def test_on_a_terminal_the_input_of_a_secret_is_not_shown(config: Path) -> None:
 
 @needs_terminal
 def test_an_interrupt_at_the_question_changes_nothing(config: Path) -> None:
-    ended = on_terminal("config", "set", "ncbi_api_key", typed="\x03", after="ncbi_api_key: ")
+    ended = run_on_terminal("config", "set", "ncbi_api_key", typed="\x03", after="ncbi_api_key: ")
 
     assert ended.status == 130
     assert not config.exists()
@@ -321,105 +311,101 @@ def test_an_interrupt_at_the_question_changes_nothing(config: Path) -> None:
 # unset
 
 
-def test_unset_removes_a_setting_and_does_not_change_the_others(program: Program, config: Path) -> None:
+def test_unset_removes_a_setting_and_does_not_change_the_others(main: Cli, config: Path) -> None:
     write(config, "# mine\nformat = 'csv'\nncbi_max_retries = 1\n")
-    ended = program("config", "unset", "NCBI_MAX_RETRIES")
+    ended = main("config", "unset", "NCBI_MAX_RETRIES")
 
     assert (ended.status, ended.document["change"]) == (0, "unset")
     assert config.read_text(encoding="utf-8") == "# mine\nformat = 'csv'\n"
 
 
-def test_unset_of_an_absent_setting_ends_with_status_0(program: Program, config: Path) -> None:
-    ended = program("config", "unset", "format")
+def test_unset_of_an_absent_setting_ends_with_status_0(main: Cli, config: Path) -> None:
+    ended = main("config", "unset", "format")
 
     assert (ended.status, ended.document["change"]) == (0, "unchanged")
     assert "is not set" in ended.err
     assert not config.exists()
 
 
-def test_unset_repairs_a_config_with_an_invalid_value_or_an_unknown_name(program: Program, config: Path) -> None:
+def test_unset_repairs_a_config_with_an_invalid_value_or_an_unknown_name(main: Cli, config: Path) -> None:
     write(config, "ncbi_max_retries = 99\nstray = 1\n")
-    assert program("config", "show").status == 8
+    assert main("config", "show").status == 8
 
-    assert program("config", "unset", "stray").status == 0
-    assert program("config", "unset", "ncbi_max_retries").status == 0
+    assert main("config", "unset", "stray").status == 0
+    assert main("config", "unset", "ncbi_max_retries").status == 0
     assert read_config(config) == {}
-    assert program("config", "show").status == 0
+    assert main("config", "show").status == 0
 
 
-def test_set_works_with_an_invalid_value_of_another_setting_and_reports_it(program: Program, config: Path) -> None:
+def test_set_works_with_an_invalid_value_of_another_setting_and_reports_it(main: Cli, config: Path) -> None:
     write(config, "ncbi_max_retries = 99\n")
-    ended = program("config", "set", "format", "json")
+    ended = main("config", "set", "format", "json")
 
     assert ended.status == 0
     assert read_config(config) == {"ncbi_max_retries": 99, "format": "json"}
     assert "NCBI_MAX_RETRIES" in ended.err
 
 
-def test_unset_rejects_unknown_names(program: Program) -> None:
-    assert program("config", "unset", "nonsense").status == 2
+def test_unset_rejects_unknown_names(main: Cli) -> None:
+    assert main("config", "unset", "nonsense").status == 2
 
 
 # Files that cannot be used
 
 
-def test_an_invalid_toml_config_is_not_changed(program: Program, config: Path) -> None:
+def test_an_invalid_toml_config_is_not_changed(main: Cli, config: Path) -> None:
     text = f"format = \nncbi_api_key = '{CANARY}' x\n"
     write(config, text)
     for arguments in (("set", "ncbi_max_retries", "3"), ("unset", "format")):
-        ended = program("config", *arguments)
+        ended = main("config", *arguments)
 
         assert ended.status == 8
-        assert ended.error["code"] == "NOT_CONFIGURED"
-        assert "is not valid TOML (line 1)" in ended.error["message"]
+        assert read_error(ended)["code"] == "NOT_CONFIGURED"
+        assert "is not valid TOML (line 1)" in read_error(ended)["message"]
         assert CANARY not in ended.err
     assert config.read_text(encoding="utf-8") == text
 
 
-def test_a_config_folder_that_cannot_be_created_ends_with_status_9(
-    program: Program, tmp_path: Path, config: Path
-) -> None:
+def test_a_config_folder_that_cannot_be_created_ends_with_status_9(main: Cli, tmp_path: Path, config: Path) -> None:
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
-    ended = program("config", "set", "--config", str(file / "config.toml"), "format", "json")
+    ended = main("config", "set", "--config", str(file / "config.toml"), "format", "json")
 
     assert (ended.status, ended.out) == (9, "")
-    assert ended.error["code"] == "STORE_ERROR"
+    assert read_error(ended)["code"] == "STORE_ERROR"
 
 
-def test_on_a_full_disk_the_old_config_is_not_changed(
-    program: Program, config: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_on_a_full_disk_the_old_config_is_not_changed(main: Cli, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(config, "format = 'csv'\n")
 
     def fail(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", fail)
-    ended = program("config", "set", "format", "json")
+    ended = main("config", "set", "format", "json")
 
     assert ended.status == 9
-    assert "No space left" in ended.error["message"]
+    assert "No space left" in read_error(ended)["message"]
     assert config.read_text(encoding="utf-8") == "format = 'csv'\n"
     assert [path.name for path in config.parent.iterdir()] == ["config.toml"]
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
+@needs_home_variable
 @pytest.mark.parametrize("arguments", [("set", "format", "json"), ("unset", "format"), ("path",)])
 def test_without_a_home_no_config_can_be_written(
-    program: Program, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    main: Cli, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("HOME", "/nonexistent")
-    ended = program("config", *arguments)
+    ended = main("config", *arguments)
 
     assert ended.status == 8
-    assert "ENTREZ_KIT_HOME" in ended.error["recovery_hint"]
+    assert "ENTREZ_KIT_HOME" in read_error(ended)["recovery_hint"]
 
 
-@pytest.mark.skipif(sys.platform in ("win32", "darwin"), reason="those systems know the home without HOME")
-def test_without_a_home_settings_are_shown_with_one_notice(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+@needs_home_variable
+def test_without_a_home_settings_are_shown_with_one_notice(main: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
-    ended = program("config", "show")
+    ended = main("config", "show")
 
     assert ended.status == 0
     assert ended.document["config_file"] is None
@@ -430,13 +416,13 @@ def test_without_a_home_settings_are_shown_with_one_notice(program: Program, mon
 # path
 
 
-def test_path_prints_only_the_path_into_a_pipe(program: Program, config: Path, tmp_path: Path) -> None:
-    assert program("config", "path").out == f"{config}\n"
-    assert program("config", "path", "--json").document == {"config_file": str(config), "exists": False}
-    assert program("config", "path", "--config", str(tmp_path / "x.toml")).out == f"{tmp_path / 'x.toml'}\n"
+def test_path_prints_only_the_path_into_a_pipe(main: Cli, config: Path, tmp_path: Path) -> None:
+    assert main("config", "path").out == f"{config}\n"
+    assert main("config", "path", "--json").document == {"config_file": str(config), "exists": False}
+    assert main("config", "path", "--config", str(tmp_path / "x.toml")).out == f"{tmp_path / 'x.toml'}\n"
 
 
-def test_path_works_with_an_invalid_setting(program: Program, monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
+def test_path_works_with_an_invalid_setting(main: Cli, monkeypatch: pytest.MonkeyPatch, config: Path) -> None:
     monkeypatch.setenv("NCBI_MAX_RETRIES", "many")
 
-    assert program("config", "path").out == f"{config}\n"
+    assert main("config", "path").out == f"{config}\n"

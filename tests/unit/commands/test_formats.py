@@ -283,7 +283,9 @@ def test_models_become_plain_data() -> None:
     assert fields.convert_to_data({"points": [Point(x=1)]}) == {"points": [{"x": 1}]}
 
 
-def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all() -> None:
+def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its_json_has_all(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
     marks = "\u202e\u200b\ufeff\u2066\x9b\x07"
     record = {
         "pmid": "99000001",
@@ -296,15 +298,15 @@ def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its
     page = markdown.page(record)
     cell = rows.format_cell
     cells = [cell(column(record)) for column in text_views.ARTICLE_COLUMNS.values()]
-    console = io.StringIO()
     sink = _output.Sink(None)
-    sink._put = lambda content: console.write(content.decode())
     sink.write(f"laid out {marks[:4]}\x1b[0m")
+    sink.flush()
+    printed = capsysbinary.readouterr().out.decode()
 
-    for text in (page, " ".join(cells), console.getvalue()):
+    for text in (page, " ".join(cells), printed):
         assert not set(marks) & set(text)
     assert "Tea time" in page
-    assert "\x1b[0m" in console.getvalue()  # the program's own
+    assert "\x1b[0m" in printed  # the program's own
     assert json.loads(documents.format_json(record)) == record
 
 

@@ -1,8 +1,7 @@
 """The calls of the corpus contract that read: rag_get and the checkpoints, with the contract's own examples."""
 
-from collections.abc import Callable
-
 import pytest
+from fixture_types import KitFor
 from invented_papers import Clock, Paper, mark_deleted
 from pydantic import ValidationError
 
@@ -27,7 +26,7 @@ EXAMPLE = Paper(
 
 
 @pytest.fixture
-def kit(kit_for: Callable[..., EntrezKit]) -> EntrezKit:
+def kit(kit_for: KitFor) -> EntrezKit:
     built = kit_for(None)
     store_of(built.services).clock = Clock("2025-08-17T16:02:10")
     return built

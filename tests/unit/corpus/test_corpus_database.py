@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from invented_papers import Paper, list_rows, make_series, mark_deleted, read_contents
+from platform_marks import needs_fork
 from project_paths import DATA
 
 from entrez_kit.base import private_files
@@ -38,7 +39,7 @@ def _fill_store(store: Store, number: int = 3) -> Store:
     return store
 
 
-def _reason(error: StoreError) -> str | None:
+def _get_reason(error: StoreError) -> str | None:
     assert error.exit_code is Exit.LOCAL_STORE
     assert error.recovery_hint
     return error.reason
@@ -123,7 +124,7 @@ def test_a_blocked_writer_names_the_other_writer(store: Store, monkeypatch: pyte
     with Store(store.path).writing(), pytest.raises(StoreError, match="locked by another program") as caught:
         store.upsert_pubmed_docs([Paper(5).article()])
 
-    assert _reason(caught.value) == "locked"
+    assert _get_reason(caught.value) == "locked"
 
 
 def test_writers_in_many_threads_take_turns(store: Store) -> None:
@@ -157,7 +158,7 @@ def test_a_file_of_a_newer_version_is_refused_and_not_changed(store: Store) -> N
     for use in (store.stats, lambda: store.upsert_pubmed_docs([Paper(5).article()])):
         with pytest.raises(StoreError, match="newer version") as caught:
             use()
-        assert _reason(caught.value) == "newer_store"
+        assert _get_reason(caught.value) == "newer_store"
     assert store.path.read_bytes() == before
 
 
@@ -170,7 +171,7 @@ def test_a_foreign_sqlite_file_is_refused_and_not_changed(store: Store) -> None:
     with pytest.raises(StoreError, match="not a corpus of entrez-kit") as caught:
         _fill_store(store)
 
-    assert _reason(caught.value) == "not_a_corpus"
+    assert _get_reason(caught.value) == "not_a_corpus"
     raw = sqlite3.connect(store.path)
     assert raw.execute("SELECT name FROM sqlite_schema").fetchall() == [("recipes",)]
     raw.close()
@@ -382,7 +383,7 @@ def test_a_damaged_file_is_reported_and_not_changed(store: Store, damage: bytes 
 
     with pytest.raises(StoreError, match=r"is damaged|not an SQLite file") as caught:
         store.stats()
-    assert _reason(caught.value) == "corrupt"
+    assert _get_reason(caught.value) == "corrupt"
     with pytest.raises(StoreError):
         store.upsert_pubmed_docs([Paper(5).article()])
     assert store.path.read_bytes() == broken
@@ -392,13 +393,12 @@ def test_a_full_disk_is_reported_and_committed_data_stay(store: Store) -> None:
     _fill_store(store)
     with store.writing() as connection:
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
-    with store._lend(writable=True) as connection:
         connection.execute(f"PRAGMA max_page_count={pages}")
 
     with pytest.raises(StoreError, match="disk is full") as caught:
         store.upsert_pubmed_docs([paper.article() for paper in make_series(500, pmid=5000)])
 
-    assert _reason(caught.value) == "disk_full"
+    assert _get_reason(caught.value) == "disk_full"
     assert Store(store.path).stats().documents == 3
 
 
@@ -409,7 +409,7 @@ def test_a_folder_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be opened") as caught:
         _fill_store(store)
 
-    assert _reason(caught.value) == "cannot_open"
+    assert _get_reason(caught.value) == "cannot_open"
     assert "ENTREZ_KIT_DATA_DIR" in caught.value.recovery_hint
 
 
@@ -433,7 +433,7 @@ def test_a_read_only_corpus_can_be_read_and_reports_why_it_cannot_be_written(
     assert other.stats().documents == 3
     with pytest.raises(StoreError) as caught:
         _fill_store(other)
-    assert _reason(caught.value) == "read_only"
+    assert _get_reason(caught.value) == "read_only"
 
 
 def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
@@ -442,7 +442,7 @@ def test_a_file_without_write_permission_can_be_read(store: Store) -> None:
         if part != store.path:
             part.unlink()
 
-    connection = database._open_read_only(store.path)
+    connection = database._open_read_only(store.path)  # root may write every file
 
     assert connection.execute("SELECT count(*) FROM documents").fetchone()[0] == 3
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
@@ -478,7 +478,7 @@ def test_a_file_without_a_table_is_reported(store: Store) -> None:
     with pytest.raises(StoreError, match="is incomplete") as caught:
         store.upsert_pubmed_docs([Paper(5).article()], "k")
 
-    assert _reason(caught.value) == "corrupt"
+    assert _get_reason(caught.value) == "corrupt"
 
 
 @pytest.mark.process
@@ -520,11 +520,12 @@ def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_child_opens_its_own_connection(store: Store) -> None:
     _fill_store(store)
-    inherited = store._idle[0]
+    with store.reading() as inherited:
+        pass
     context = multiprocessing.get_context("fork")
     found = context.SimpleQueue()
 
@@ -568,5 +569,5 @@ def test_flipped_bytes_inside_a_record_are_reported_as_damage_with_advice(
     with pytest.raises(StoreError) as caught, store.writing() as connection:
         read(connection)
 
-    assert (_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
+    assert (_get_reason(caught.value), caught.value.exit_code) == ("corrupt", 9)
     assert "sync again" in (caught.value.recovery_hint or "")

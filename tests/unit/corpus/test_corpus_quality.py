@@ -9,14 +9,14 @@ from entrez_kit.corpus.quality import MOST, Lasting, score_lasting_parts, score_
 TODAY = date(2026, 1, 5)
 
 
-def _parts(
+def _score_parts(
     types: tuple[str, ...] = (), mesh: tuple[str, ...] = (), journals: tuple[str, ...] = (), retracted: bool = False
 ) -> Lasting:
     return score_lasting_parts(pub_types=types, mesh=mesh, journals=journals, retracted=retracted)
 
 
 def test_the_record_of_the_contract_has_the_score_of_the_contract() -> None:
-    parts = _parts(("Randomized Controlled Trial",), ("Humans",), ("The New England Journal of Medicine",))
+    parts = _score_parts(("Randomized Controlled Trial",), ("Humans",), ("The New England Journal of Medicine",))
 
     assert score_record(parts, "2024-05-11", date(2025, 8, 17)).model_dump() == {
         "design": 2,
@@ -28,7 +28,7 @@ def test_the_record_of_the_contract_has_the_score_of_the_contract() -> None:
 
 
 def test_the_highest_score_is_nine() -> None:
-    parts = _parts(("Meta-Analysis", "Journal Article"), ("Humans",), ("Lancet (London, England)",))
+    parts = _score_parts(("Meta-Analysis", "Journal Article"), ("Humans",), ("Lancet (London, England)",))
 
     assert score_record(parts, "2025", TODAY).total == MOST == 9
 
@@ -48,7 +48,7 @@ def test_the_highest_score_is_nine() -> None:
     ],
 )
 def test_pooled_evidence_has_the_highest_score_for_design(types: tuple[str, ...], design: int) -> None:
-    assert _parts(types).design == design
+    assert _score_parts(types).design == design
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_pooled_evidence_has_the_highest_score_for_design(types: tuple[str, ...]
     ],
 )
 def test_journals_are_recognised_by_their_exact_names(name: str, points: int) -> None:
-    assert _parts(journals=(name,)).journal == points
+    assert _score_parts(journals=(name,)).journal == points
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_journals_are_recognised_by_their_exact_names(name: str, points: int) ->
 def test_studies_of_people_score_higher_than_those_of_animals(
     types: tuple[str, ...], mesh: tuple[str, ...], points: int
 ) -> None:
-    assert _parts(types, mesh).human == points
+    assert _score_parts(types, mesh).human == points
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,6 @@ def test_recency_is_computed_for_the_day_of_the_request(published: str | None, p
 
 
 def test_a_retracted_record_has_no_score() -> None:
-    parts = _parts(("Meta-Analysis",), ("Humans",), ("Nature",), retracted=True)
+    parts = _score_parts(("Meta-Analysis",), ("Humans",), ("Nature",), retracted=True)
 
     assert score_record(parts, "2025", TODAY, retracted=True).total == 0

@@ -26,7 +26,7 @@ def store(tmp_path: Path, clock: Clock) -> Store:
     return Store(tmp_path / "corpus.db", clock=clock)
 
 
-def _version(store: Store, pmid: int = 1001) -> int:
+def _read_version(store: Store, pmid: int = 1001) -> int:
     found = store.get_pubmed_doc(pmid)
     assert found is not None
     return found.version
@@ -93,7 +93,7 @@ def test_other_content_or_a_later_revision_makes_a_version(store: Store, changed
     done = store.upsert_pubmed_docs([changed.article()])
 
     assert done.updated == [1001]
-    assert _version(store) == 2
+    assert _read_version(store) == 2
     assert list_rows(store, "SELECT version, change, title FROM versions ORDER BY version") == [
         (1, "added", PAPER.title),
         (2, "revised", changed.title),
@@ -109,7 +109,7 @@ def test_neither_other_headings_nor_an_earlier_date_make_a_version(store: Store,
     store.upsert_pubmed_docs([PAPER.article()])
 
     assert store.upsert_pubmed_docs([changed.article()]).skipped == [1001]
-    assert _version(store) == 1
+    assert _read_version(store) == 1
 
 
 def test_the_order_of_publication_types_does_not_count_as_content(store: Store) -> None:

@@ -1,13 +1,14 @@
 """Vectors of passages: computed once, stored with their model, searched exactly, and combined with words."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fixture_types import KitFor
 from invented_papers import Clock, Paper, list_rows, mark_deleted
+from platform_marks import needs_model2vec
 from tiny_model import build_tiny_model
 
 from entrez_kit import EntrezKit
@@ -22,10 +23,6 @@ from entrez_kit.corpus.search.rag_search import RagSearchResult
 from entrez_kit.corpus.search.ranking import ALPHA
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
-
-KitFor = Callable[..., EntrezKit]
-
-needs_model2vec = pytest.mark.skipif(find_spec("model2vec") is None, reason="the package model2vec is not installed")
 
 PAPERS = [
     Paper(1, title="Zebrafish scales", abstract="Scales of zebrafish."),
@@ -195,7 +192,7 @@ def test_a_damaged_index_is_an_error_that_a_reindex_repairs(kit: EntrezKit) -> N
 # Searching by words and meanings
 
 
-def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
+def open_with_embeddings(kit: EntrezKit, model: Path) -> EntrezKit:
     """Return a kit on the same corpus that has an embeddings provider."""
     return EntrezKit(replace(kit.settings, embeddings="hf", embeddings_model=str(model)))
 
@@ -203,7 +200,7 @@ def embedding(kit: EntrezKit, model: Path) -> EntrezKit:
 @pytest.fixture
 def kit(kit_for: KitFor, tmp_path: Path) -> EntrezKit:
     """Return a kit with a small corpus and a tiny model that knows that a danio is a zebrafish."""
-    built = embedding(kit_for(None), build_tiny_model(tmp_path / "tiny"))
+    built = open_with_embeddings(kit_for(None), build_tiny_model(tmp_path / "tiny"))
     store_of(built.services).clock = Clock()
     store_of(built.services).upsert_pubmed_docs([paper.article() for paper in PAPERS], query_key="all")
     return built
@@ -266,7 +263,7 @@ def test_another_model_needs_a_reindex_and_the_old_vectors_stay_until_they_are_r
     kit: EntrezKit, kit_for: KitFor, tmp_path: Path
 ) -> None:
     reindex(kit.services)
-    other = embedding(kit_for(None), build_tiny_model(tmp_path / "other", dim=5))
+    other = open_with_embeddings(kit_for(None), build_tiny_model(tmp_path / "other", dim=5))
     with pytest.raises(LocalEmbeddingsError, match=r"It has vectors of hf:.*tiny"):
         other.rag_search(query="zebrafish")
     remark = index_new(other.services)  # what a sync does at its end
@@ -321,7 +318,7 @@ def test_passages_without_a_vector_are_found_by_words_with_a_warning(kit: Entrez
 
 @needs_model2vec
 def test_an_empty_corpus_is_searched_without_an_error(kit_for: KitFor, tmp_path: Path) -> None:
-    empty = embedding(kit_for(None, home=tmp_path / "new"), build_tiny_model(tmp_path / "tiny"))
+    empty = open_with_embeddings(kit_for(None, home=tmp_path / "new"), build_tiny_model(tmp_path / "tiny"))
 
     assert empty.rag_search(query="zebrafish").results == []
 

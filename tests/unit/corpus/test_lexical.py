@@ -42,17 +42,17 @@ def remove(connection: sqlite3.Connection, pmids: Iterable[int]) -> None:
     index(connection)
 
 
-def row(pmid: int, title: str = "", abstract: str = "", terms: str = "") -> IndexRow:
+def make_row(pmid: int, title: str = "", abstract: str = "", terms: str = "") -> IndexRow:
     return IndexRow(pmid, title, abstract, terms)
 
 
-def made_up(count: int, seed: int, first: int = 1) -> list[IndexRow]:
+def invent_rows(count: int, seed: int, first: int = 1) -> list[IndexRow]:
     chooser = random.Random(seed)
 
     def text(most: int) -> str:
         return " ".join(chooser.choices(WORDS, k=chooser.randrange(1, most)))
 
-    return [row(first + 7 * place, text(8), text(60), text(5)) for place in range(count)]
+    return [make_row(first + 7 * place, text(8), text(60), text(5)) for place in range(count)]
 
 
 def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
@@ -64,7 +64,7 @@ def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corp
 
 def score_by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> list[tuple[int, float]]:
     """Score every record by the book; the stems are SQLite's, not ours."""
-    stems = sqlite_stems({word for row in rows for field in row[1:] for word in field.split()} | set(query.split()))
+    stems = stem_with_sqlite({word for row in rows for field in row[1:] for word in field.split()} | set(query.split()))
     fields = {row.pmid: [[stems[word] for word in field.split()] for field in row[1:]] for row in rows}
     lengths = {pmid: len(title) + len(abstract) for pmid, (title, abstract, _) in fields.items()}
     mean = sum(lengths.values()) / len(rows)
@@ -80,7 +80,7 @@ def score_by_hand(rows: Sequence[IndexRow], query: str, profile: Profile) -> lis
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
-def sqlite_stems(words: set[str]) -> dict[str, str]:
+def stem_with_sqlite(words: set[str]) -> dict[str, str]:
     ordered = sorted(words)
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE VIRTUAL TABLE words USING fts5(word, tokenize='porter ascii')")
@@ -94,7 +94,7 @@ def sqlite_stems(words: set[str]) -> dict[str, str]:
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connection, seed: int) -> None:
-    rows = made_up(120, seed)
+    rows = invent_rows(120, seed)
     add(connection, rows)
     chooser = random.Random(seed)
     for _ in range(20):
@@ -113,7 +113,7 @@ def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connectio
 def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_are_positive(
     connection: sqlite3.Connection, seed: int
 ) -> None:
-    add(connection, made_up(80, seed))
+    add(connection, invent_rows(80, seed))
     plain = words.search(connection, "retina insulin", 500, profile=PLAIN)
     fed_back = words.search(connection, "retina insulin", 500)
 
@@ -124,9 +124,9 @@ def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_ar
 
 
 def test_feedback_prefers_records_similar_to_the_best(connection: sqlite3.Connection) -> None:
-    best = [row(pmid, "Zebrafish retina", "zebrafish retina photoreceptor opsin cone") for pmid in range(1, 6)]
-    twins = [row(50, "", "retina opsin photoreceptor cone"), row(40, "", "retina budget parliament tax")]
-    add(connection, [*best, *twins, *(row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
+    best = [make_row(pmid, "Zebrafish retina", "zebrafish retina photoreceptor opsin cone") for pmid in range(1, 6)]
+    twins = [make_row(50, "", "retina opsin photoreceptor cone"), make_row(40, "", "retina budget parliament tax")]
+    add(connection, [*best, *twins, *(make_row(pmid, "", f"other{pmid} words") for pmid in range(100, 130))])
 
     ranked = find_pmids(connection, "zebrafish retina")
 
@@ -136,20 +136,20 @@ def test_feedback_prefers_records_similar_to_the_best(connection: sqlite3.Connec
 
 
 def test_a_word_in_the_title_counts_for_more(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Cornea", "zebrafish heart"), row(2, "Zebrafish", "cornea heart")])
+    add(connection, [make_row(1, "Cornea", "zebrafish heart"), make_row(2, "Zebrafish", "cornea heart")])
 
     assert find_pmids(connection, "zebrafish") == [2, 1]
 
 
 def test_records_with_equal_scores_are_sorted_by_pmid(connection: sqlite3.Connection) -> None:
-    add(connection, [row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
+    add(connection, [make_row(pmid, "Same title", "same words") for pmid in (30, 4, 200, 17)])
 
     assert find_pmids(connection, "same words") == [4, 17, 30, 200]
     assert find_pmids(connection, "same words", 2) == [4, 17]
 
 
 def test_a_longer_list_begins_with_the_shorter_one(connection: sqlite3.Connection) -> None:
-    add(connection, made_up(200, 9))
+    add(connection, invent_rows(200, 9))
 
     assert find_pmids(connection, "stroke aspirin cohort", 100)[:5] == find_pmids(
         connection, "stroke aspirin cohort", 5
@@ -168,7 +168,7 @@ def test_a_changed_index_equals_one_built_at_once(
     chooser = random.Random(3)
     kept: dict[int, IndexRow] = {}
     for seed in range(12):
-        batch = made_up(30, seed, first=chooser.randrange(1, 40))
+        batch = invent_rows(30, seed, first=chooser.randrange(1, 40))
         put(connection, batch)
         kept |= {one.pmid: one for one in batch}
         members = chooser.sample(sorted(kept), 15)
@@ -205,15 +205,15 @@ def test_a_changed_index_equals_one_built_at_once(
 
 
 def test_deleted_records_do_not_use_space_for_long(connection: sqlite3.Connection) -> None:
-    add(connection, made_up(100, 1))
-    remove(connection, [one.pmid for one in made_up(100, 1)[:60]])
+    add(connection, invent_rows(100, 1))
+    remove(connection, [one.pmid for one in invent_rows(100, 1)[:60]])
 
     assert connection.execute("SELECT first, records FROM lexical_segments").fetchall() == [(0, 40)]
 
 
 def test_of_more_words_than_the_index_can_count_it_has_the_maximum(connection: sqlite3.Connection) -> None:
-    long = row(1, "zebrafish " * 3_000, "retina " * 60_000 + "cornea", "liver " * 9_000)
-    add(connection, [long, row(2, "Zebrafish")])
+    long = make_row(1, "zebrafish " * 3_000, "retina " * 60_000 + "cornea", "liver " * 9_000)
+    add(connection, [long, make_row(2, "Zebrafish")])
 
     assert set(find_pmids(connection, "zebrafish")) == {1, 2}
     assert find_pmids(connection, "retina liver") == [1]
@@ -222,8 +222,8 @@ def test_of_more_words_than_the_index_can_count_it_has_the_maximum(connection: s
 
 
 def test_the_text_of_a_record_that_is_added_again_replaces_the_old_one(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Zebrafish"), row(2, "Retina")])
-    add(connection, [row(1, "Cornea"), row(1, "Liver"), row(3, "Asthma")])
+    add(connection, [make_row(1, "Zebrafish"), make_row(2, "Retina")])
+    add(connection, [make_row(1, "Cornea"), make_row(1, "Liver"), make_row(3, "Asthma")])
 
     assert find_pmids(connection, "zebrafish") == []
     assert find_pmids(connection, "cornea") == []
@@ -232,7 +232,7 @@ def test_the_text_of_a_record_that_is_added_again_replaces_the_old_one(connectio
 
 
 def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> None:
-    add(connection, [*made_up(64, 1), row(5_000, "Ménière β-cell \0 日本", "a\nb", "ﬁbrosis")])
+    add(connection, [*invent_rows(64, 1), make_row(5_000, "Ménière β-cell \0 日本", "a\nb", "ﬁbrosis")])
     remove(connection, (one[0] for one in connection.execute("SELECT pmid FROM documents").fetchall()))
 
     assert not any(read_index(connection).values())
@@ -240,11 +240,11 @@ def test_removing_everything_leaves_nothing(connection: sqlite3.Connection) -> N
 
 
 def test_a_transaction_that_is_rolled_back_changes_nothing(connection: sqlite3.Connection) -> None:
-    add(connection, made_up(40, 1))
+    add(connection, invent_rows(40, 1))
     before = read_index(connection)
     connection.execute("BEGIN IMMEDIATE")
     remove(connection, [1, 8, 15])
-    add(connection, made_up(40, 2, first=3))
+    add(connection, invent_rows(40, 2, first=3))
     connection.execute("ROLLBACK")
 
     assert read_index(connection) == before
@@ -252,8 +252,8 @@ def test_a_transaction_that_is_rolled_back_changes_nothing(connection: sqlite3.C
 
 def test_the_index_can_be_closed_and_opened(tmp_path: Path) -> None:
     first = open_corpus(str(tmp_path / "corpus.db"))
-    add(first, made_up(50, 4))
-    put(first, made_up(20, 5, first=4_000))
+    add(first, invent_rows(50, 4))
+    put(first, invent_rows(20, 5, first=4_000))
     hits = words.search(first, "liver lesion", 10)
     first.close()
     second = sqlite3.connect(f"file:{tmp_path / 'corpus.db'}?mode=ro", uri=True)
@@ -264,7 +264,7 @@ def test_the_index_can_be_closed_and_opened(tmp_path: Path) -> None:
 
 def test_an_index_without_its_files_is_rebuilt_from_the_records(tmp_path: Path) -> None:
     connection = open_corpus(str(tmp_path / "corpus.db"))
-    add(connection, made_up(30, 4))
+    add(connection, invent_rows(30, 4))
     join(connection, "mine", [1, 8])
     hits = words.search(connection, "liver lesion", 10)
     before = read_index(connection)
@@ -294,7 +294,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_any_query_is_accepted(connection: sqlite3.Connection, query: str) -> None:
-    add(connection, [*made_up(30, 1), row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
+    add(connection, [*invent_rows(30, 1), make_row(7_000, "Zebrafish text", "the of and 2019 rank near or not")])
     before = read_index(connection)
     hits = words.search(connection, query, 10)
 
@@ -310,19 +310,19 @@ def test_an_empty_index_finds_nothing(connection: sqlite3.Connection) -> None:
 
 @pytest.mark.parametrize("limit", [0, -1])
 def test_a_limit_below_one_finds_nothing(connection: sqlite3.Connection, limit: int) -> None:
-    add(connection, made_up(5, 1))
+    add(connection, invent_rows(5, 1))
 
     assert find_pmids(connection, WORDS[0], limit) == []
 
 
 def test_a_query_of_stop_words_only_searches_them(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "To be or not to be"), row(2, "Zebrafish")])
+    add(connection, [make_row(1, "To be or not to be"), make_row(2, "Zebrafish")])
 
     assert find_pmids(connection, "to be or not to be") == [1]
 
 
 def test_operators_are_words(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Zebrafish heart"), row(2, "Retina"), row(3, "Liver")])
+    add(connection, [make_row(1, "Zebrafish heart"), make_row(2, "Retina"), make_row(3, "Liver")])
 
     assert sorted(find_pmids(connection, "zebrafish AND retina")) == [1, 2]
     assert 1 in find_pmids(connection, "liver NOT zebrafish")
@@ -347,8 +347,8 @@ SAME = [
 
 @pytest.mark.parametrize("spellings", SAME, ids=[spellings[0] for spellings in SAME])
 def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellings: tuple[str, ...]) -> None:
-    add(connection, [row(place, f"On {spelling} here") for place, spelling in enumerate(spellings, 1)])
-    add(connection, [row(100 + place, f"Something else {place}") for place in range(40)])
+    add(connection, [make_row(place, f"On {spelling} here") for place, spelling in enumerate(spellings, 1)])
+    add(connection, [make_row(100 + place, f"Something else {place}") for place in range(40)])
     for query in spellings:
         assert set(find_pmids(connection, query)) >= set(range(1, len(spellings) + 1)), query
 
@@ -356,7 +356,12 @@ def test_another_spelling_finds_the_same(connection: sqlite3.Connection, spellin
 def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Connection) -> None:
     add(
         connection,
-        [row(1, "Hepatitis B", "c and a"), row(2, "Hepatitis C", "b or a"), row(3, "Vitamin A"), row(4, "A vitamin")],
+        [
+            make_row(1, "Hepatitis B", "c and a"),
+            make_row(2, "Hepatitis C", "b or a"),
+            make_row(3, "Vitamin A"),
+            make_row(4, "A vitamin"),
+        ],
     )
 
     assert find_pmids(connection, "hepatitis C")[0] == 2
@@ -367,7 +372,11 @@ def test_a_letter_or_number_belongs_to_the_word_before_it(connection: sqlite3.Co
 def test_a_quoted_phrase_must_be_in_the_record(connection: sqlite3.Connection) -> None:
     add(
         connection,
-        [row(1, "Quality of life after stroke"), row(2, "Life quality of stroke"), row(3, "Stroke stroke stroke")],
+        [
+            make_row(1, "Quality of life after stroke"),
+            make_row(2, "Life quality of stroke"),
+            make_row(3, "Stroke stroke stroke"),
+        ],
     )
 
     assert find_pmids(connection, '"quality of life" stroke') == [1]
@@ -376,13 +385,13 @@ def test_a_quoted_phrase_must_be_in_the_record(connection: sqlite3.Connection) -
 
 
 def test_a_phrase_that_no_record_has_is_read_as_words(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Zebrafish heart"), row(2, "Heart")])
+    add(connection, [make_row(1, "Zebrafish heart"), make_row(2, "Heart")])
 
     assert find_pmids(connection, '"heart zebrafish"') == [1, 2]
 
 
 def test_a_rare_word_does_not_prevent_a_full_list(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Zebrafish"), *(row(pmid, "Patients") for pmid in range(2, 60))])
+    add(connection, [make_row(1, "Zebrafish"), *(make_row(pmid, "Patients") for pmid in range(2, 60))])
 
     assert len(find_pmids(connection, "zebrafish patients", 20)) == 20
     assert find_pmids(connection, "zebrafish patients", 20)[0] == 1
@@ -398,10 +407,10 @@ def test_a_rare_word_does_not_prevent_a_full_list(connection: sqlite3.Connection
 def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
     connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch, size: int, sparse: int, written: bool
 ) -> None:
-    monkeypatch.setattr(relevance, "_SPARSE", sparse)
+    monkeypatch.setattr(relevance, "_SPARSE", sparse)  # so that a small corpus takes both ways
     monkeypatch.setattr(relevance, "COSTLY", 60)
     monkeypatch.setattr(lexical, "AT_ONCE", 90)
-    rows = made_up(300, 5)
+    rows = invent_rows(300, 5)
     put(connection, rows)
     if written:
         index(connection)
@@ -419,7 +428,7 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
 
 
 def test_records_that_a_query_no_longer_finds_are_not_found(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "Zebrafish"), row(2, "Zebrafish")])
+    add(connection, [make_row(1, "Zebrafish"), make_row(2, "Zebrafish")])
     join(connection, "mine", [2])
 
     assert find_pmids(connection, "zebrafish", corpus="mine") == [2]
@@ -477,7 +486,7 @@ def test_without_a_matching_passage_the_first_is_shown() -> None:
     ],
 )
 def test_superscripts_are_found_in_any_typed_form(connection: sqlite3.Connection, written: str, query: str) -> None:
-    add(connection, [row(1, "other words"), row(2, written), row(3, "and more", "none of it")])
+    add(connection, [make_row(1, "other words"), make_row(2, written), make_row(3, "and more", "none of it")])
 
     assert find_pmids(connection, query) == [2]
 
@@ -486,8 +495,8 @@ def test_superscripts_are_found_in_any_typed_form(connection: sqlite3.Connection
 
 
 def test_records_without_a_word_are_indexed_and_found_by_none(connection: sqlite3.Connection) -> None:
-    add(connection, [row(1, "…"), row(2)])
+    add(connection, [make_row(1, "…"), make_row(2)])
     assert (find_pmids(connection, "zebrafish"), lexical.count_queued(connection)) == ([], 0)
 
-    add(connection, [row(3, "Zebrafish")])
+    add(connection, [make_row(3, "Zebrafish")])
     assert find_pmids(connection, "zebrafish") == [3]

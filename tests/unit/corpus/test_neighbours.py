@@ -13,6 +13,7 @@ import pytest
 from indexed_corpus import index, join
 from invented_vectors import MODEL, Floats, InventedVectors, index_vectors, put_vectors
 from numpy.typing import NDArray
+from platform_marks import needs_fork
 from rich.console import Console
 
 from entrez_kit.commands._views import corpus as corpus_views
@@ -34,31 +35,26 @@ QUERIES = [query for matrix in INVENTED.vectors(20, seed=99) for query in matrix
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a corpus that has a graph; tests copy it."""
+    """Return the folder of a corpus without a graph; tests copy it."""
     folder = tmp_path_factory.mktemp("prepared")
     with pytest.MonkeyPatch.context() as patch:
         count_as_large(patch)
         store = Store(folder / "corpus.db")
         add(store, COUNT)
-        neighbours.keep_up(store, MODEL)
         store.close()
     return folder
 
 
 @pytest.fixture
 def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
-    """Return a corpus that counts as large."""
+    """Return a corpus that counts as large, with its graph."""
     count_as_large(monkeypatch)
     folder = tmp_path / "corpus"
     shutil.copytree(prepared, folder)
     store = Store(folder / "corpus.db")
-    (graph,) = files(store)
-    record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
-    neighbours._write_record(
-        record, neighbours._Record(neighbours._hash_file(graph), neighbours._identify(graph.stat()))
-    )
-    assert graphs(store) == {MODEL: COUNT}
-    assert graph_is_used(store)
+    neighbours.keep_up(store, MODEL)
+    assert count_graphs(store) == {MODEL: COUNT}
+    assert is_graph_used(store)
     yield store
     store.close()
 
@@ -84,35 +80,36 @@ def delete(store: Store, chosen: str) -> None:
         index_vectors(connection)
 
 
-def graphs(store: Store) -> dict[str, int]:
+def count_graphs(store: Store) -> dict[str, int]:
     with store.reading() as connection:
         return reading.count_graphs(connection)
 
 
-def files(store: Store) -> list[Path]:
+def list_files(store: Store) -> list[Path]:
     return list(store.path.parent.glob("corpus.db.graph-*"))
 
 
-def graph_is_used(store: Store) -> bool:
+def is_graph_used(store: Store) -> bool:
     with store.reading() as connection:
         return neighbours.open_graph(connection, MODEL, DIM) is not None
 
 
-def nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
+def find_nearest(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with store.reading() as connection:
         return vectors.find_nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
 def find_exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
-    with store.reading() as connection:
-        return vectors._find_nearest(connection, MODEL, query, WANTED, corpus, [], walk=False)
+    with pytest.MonkeyPatch.context() as patch, store.reading() as connection:
+        patch.setattr(reading, "MANY", COUNT * 100)  # a small corpus is searched without its graph
+        return vectors.find_nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 
 def recall(store: Store, corpus: str | None = None) -> float:
     """Return the share of the nearest that is found; those found have the numbers of a full comparison."""
     shares = []
     for query in QUERIES:
-        found, expected = nearest(store, query, corpus), find_exactly(store, query, corpus)
+        found, expected = find_nearest(store, query, corpus), find_exactly(store, query, corpus)
         assert len(found) == len(expected)
         known = {near.pmid: near for near in expected}
         assert all(near.sim == known[near.pmid].sim for near in found if near.pmid in known)
@@ -136,19 +133,19 @@ def multiplied(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_nearly_all_of_the_nearest_are_found_with_exact_numbers(store: Store, multiplied: list[int]) -> None:
     for query in QUERIES:
-        nearest(store, query)
+        find_nearest(store, query)
     assert multiplied == []
     assert recall(store) >= 0.95
 
 
 def test_new_vectors_are_found_and_deleted_ones_are_not(store: Store, multiplied: list[int]) -> None:
-    (path,) = files(store)
+    (path,) = list_files(store)
     add(store, 60, first=COUNT + 1)
-    gone = {near.uuid for query in QUERIES[::2] for near in nearest(store, query)[:2]}
+    gone = {near.uuid for query in QUERIES[::2] for near in find_nearest(store, query)[:2]}
     delete(store, f"uuid IN {tuple(gone)}")
     (other,) = INVENTED.vectors(1, seed=5)
     with store.writing() as connection:  # a passage that says something else now, and has not been taken in yet
-        changed = nearest(store, QUERIES[1])[0]
+        changed = find_nearest(store, QUERIES[1])[0]
         connection.execute(
             "DELETE FROM vectors WHERE chunk_id = (SELECT id FROM chunks WHERE uuid = ?)", [changed.uuid]
         )
@@ -159,11 +156,11 @@ def test_new_vectors_are_found_and_deleted_ones_are_not(store: Store, multiplied
     neighbours.keep_up(store, MODEL)
     multiplied.clear()
 
-    assert files(store) == [path]
+    assert list_files(store) == [path]
     for query in QUERIES:
-        assert not gone & {near.uuid for near in nearest(store, query)}
+        assert not gone & {near.uuid for near in find_nearest(store, query)}
     assert 0 < max(multiplied) <= 64
-    assert nearest(store, other[0])[0].uuid == changed.uuid
+    assert find_nearest(store, other[0])[0].uuid == changed.uuid
     assert recall(store) >= 0.95
 
 
@@ -171,17 +168,17 @@ def test_new_vectors_are_found_and_deleted_ones_are_not(store: Store, multiplied
 def test_an_outdated_graph_is_updated(store: Store, chosen: str) -> None:
     add(store, MORE, first=COUNT + 1)
     delete(store, chosen)
-    before = files(store)
+    before = list_files(store)
     neighbours.keep_up(store, MODEL)
 
-    (path,) = files(store)
+    (path,) = list_files(store)
     assert path not in before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with store.reading() as connection:
         assert reading.count_graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
     assert recall(store) >= 0.95
     neighbours.keep_up(store, MODEL)
-    assert files(store) == [path]
+    assert list_files(store) == [path]
 
 
 def test_searches_narrowed_to_few_records_are_exact_and_to_many_find_nearly_all(store: Store) -> None:
@@ -191,7 +188,7 @@ def test_searches_narrowed_to_few_records_are_exact_and_to_many_find_nearly_all(
 
     assert recall(store, "few") == 1
     assert recall(store, "half") >= 0.95
-    assert all(near.pmid % 2 for query in QUERIES for near in nearest(store, query, "half"))
+    assert all(near.pmid % 2 for query in QUERIES for near in find_nearest(store, query, "half"))
 
 
 def test_a_narrowed_search_needs_no_more_work_than_one_in_all(
@@ -260,26 +257,26 @@ DAMAGE: list[Callable[[Path], object]] = [
 def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_rebuilt(
     store: Store, damage: Callable[[Path], object]
 ) -> None:
-    (path,) = files(store)
+    (path,) = list_files(store)
     damage(path)
 
-    assert not graph_is_used(store)
+    assert not is_graph_used(store)
     assert recall(store) == 1
     neighbours.keep_up(store, MODEL)
-    assert graph_is_used(store)
-    assert path not in files(store)
-    assert len(files(store)) == 1
+    assert is_graph_used(store)
+    assert path not in list_files(store)
+    assert len(list_files(store)) == 1
 
 
 def test_a_sync_finds_damage_that_did_not_change_the_time_of_the_file(store: Store) -> None:
-    (path,) = files(store)
+    (path,) = list_files(store)
     times = path.stat()
     _overwrite_with_zeros(path)
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
 
     neighbours.keep_up(store, MODEL)
 
-    assert path not in files(store)
+    assert path not in list_files(store)
     assert recall(store) >= 0.95
 
 
@@ -288,15 +285,15 @@ def test_values_in_the_table_are_not_trusted(store: Store, column: str) -> None:
     with store.writing() as connection:
         connection.execute(f"UPDATE vector_graphs SET {column}")
 
-    assert not graph_is_used(store)
+    assert not is_graph_used(store)
     assert recall(store) == 1
 
 
 def test_a_copied_file_is_read_once_and_used(store: Store) -> None:
-    (path,) = files(store)
+    (path,) = list_files(store)
     os.utime(path, ns=(1, 1))
 
-    assert graph_is_used(store)
+    assert is_graph_used(store)
     assert recall(store) >= 0.95
 
 
@@ -313,8 +310,7 @@ def _open_to_others(path: Path, record: Path) -> None:
 
 
 def _link_record(path: Path, record: Path) -> None:
-    record.rename(record.with_name("elsewhere"))
-    record.symlink_to("elsewhere")
+    _replace_by_link(record)
 
 
 def _write_invalid_record(path: Path, record: Path) -> None:
@@ -328,7 +324,7 @@ def _write_invalid_record(path: Path, record: Path) -> None:
 def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
     store: Store, craft: Callable[[Path, Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (path,) = files(store)
+    (path,) = list_files(store)
     record = store.graph_records / f"{path.name}.json"
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
     craft(path, record)
@@ -338,36 +334,36 @@ def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
 
     with monkeypatch.context() as patch:
         patch.setattr("usearch.index.Index.restore", lambda *_, **__: pytest.fail("the file was read"))
-        assert not graph_is_used(store)
+        assert not is_graph_used(store)
         assert recall(store) == 1
     neighbours.keep_up(store, MODEL)
-    assert graph_is_used(store)
-    assert path not in files(store)
+    assert is_graph_used(store)
+    assert path not in list_files(store)
 
 
 def test_without_the_library_and_with_few_vectors_all_is_exact(
     store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
 ) -> None:
     monkeypatch.setattr(reading, "MANY", COUNT + 1)
-    nearest(store, QUERIES[0])
+    find_nearest(store, QUERIES[0])
     assert sum(multiplied) == COUNT
     monkeypatch.setattr(reading, "MANY", 1)
     monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
     assert recall(store) == 1
     neighbours.keep_up(store, MODEL)
-    assert graphs(store) == {MODEL: COUNT}
+    assert count_graphs(store) == {MODEL: COUNT}
 
 
 def test_a_rebuilt_index_and_a_removed_model_leave_no_graph(store: Store) -> None:
     with store.writing() as connection:
         schema.rebuild_vector_index(connection)
         index_vectors(connection)
-    assert graphs(store) == {}
+    assert count_graphs(store) == {}
     neighbours.keep_up(store, MODEL)
-    assert len(files(store)) == 1
+    assert len(list_files(store)) == 1
     with store.writing() as connection:
         vector_index.forget(connection, MODEL)
-    assert graphs(store) == {}
+    assert count_graphs(store) == {}
 
 
 def _run_in_child(work: Callable[[], object]) -> int:
@@ -380,7 +376,7 @@ def _run_in_child(work: Callable[[], object]) -> int:
     return os.waitpid(child, 0)[1]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 @pytest.mark.parametrize("place", ["save", "sum", "drop"])
 @pytest.mark.long
 def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -391,7 +387,7 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
     def kill(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
-    before, real = files(store), neighbours._hash_file
+    before, real = list_files(store), neighbours._hash_file  # the step between file and record
 
     def hash_new_file(path: Path) -> str:
         if path not in before:
@@ -413,16 +409,16 @@ def test_a_kill_during_writing_leaves_the_old_graph(store: Store, place: str, mo
 
     store.close()
     assert os.WTERMSIG(_run_in_child(work)) == signal.SIGKILL
-    assert len(files(store)) == 2
-    assert graphs(store) == {MODEL: COUNT + MORE * (place == "drop")}
+    assert len(list_files(store)) == 2
+    assert count_graphs(store) == {MODEL: COUNT + MORE * (place == "drop")}
     assert recall(store) >= 0.95
     add(store, MORE, first=COUNT + MORE + 1)
     neighbours.keep_up(store, MODEL)
-    assert graphs(store) == {MODEL: COUNT + 2 * MORE}
-    assert len(files(store)) == 1
+    assert count_graphs(store) == {MODEL: COUNT + 2 * MORE}
+    assert len(list_files(store)) == 1
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@needs_fork
 def test_two_processes_at_once_make_one_graph(store: Store) -> None:
     add(store, MORE, first=COUNT + 1)
     store.close()
@@ -438,8 +434,8 @@ def test_two_processes_at_once_make_one_graph(store: Store) -> None:
         assert status == 0
         if done:
             children.remove(done)
-        assert len(nearest(store, QUERIES[0])) == WANTED
+        assert len(find_nearest(store, QUERIES[0])) == WANTED
 
-    assert graphs(store) == {MODEL: COUNT + MORE}
-    assert len(files(store)) == 1
+    assert count_graphs(store) == {MODEL: COUNT + MORE}
+    assert len(list_files(store)) == 1
     assert recall(store) >= 0.95

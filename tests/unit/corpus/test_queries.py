@@ -14,17 +14,17 @@ from entrez_kit.corpus.search.terms import stem_words
 from entrez_kit.query.segments.relevance import Phrase
 
 
-def nothing(phrase: Phrase) -> bool:
+def has_no_phrase(phrase: Phrase) -> bool:
     return False
 
 
-def anything(phrase: Phrase) -> bool:
+def has_any_phrase(phrase: Phrase) -> bool:
     return True
 
 
 def list_phrases(query: str) -> list[str]:
     """Return the stems of each concept, which has one spelling if the index has no other."""
-    return [" ".join(phrase) for concept in parse(query, nothing) for phrase in concept.phrases]
+    return [" ".join(phrase) for concept in parse(query, has_no_phrase) for phrase in concept.phrases]
 
 
 @pytest.mark.parametrize(
@@ -62,29 +62,29 @@ def test_other_spellings_are_searched_if_the_index_has_them() -> None:
 
 
 def test_every_way_to_join_a_hyphenated_name_is_searched() -> None:
-    concept = parse("COVID-19", anything)[0]
+    concept = parse("COVID-19", has_any_phrase)[0]
 
     assert set(concept.phrases) == {("covid", "19"), ("covid19",)}
 
 
 def test_words_of_requests_and_parts_of_names_count_for_less() -> None:
-    weights = {group.phrases[0]: group.weight for group in parse("studies of COVID-19", nothing)}
+    weights = {group.phrases[0]: group.weight for group in parse("studies of COVID-19", has_no_phrase)}
 
     assert weights == {("studi",): REQUEST_WEIGHT, ("covid", "19"): 1.0, ("covid",): PART_WEIGHT}
 
 
 def test_only_a_quoted_phrase_that_exists_is_required() -> None:
-    assert to_concept([("heart", "attack")], required=True) in parse('"heart attack" risk', anything)
-    assert not any(group.required for group in parse('"heart attack" risk', nothing))
-    assert not any(group.required for group in parse('"heart" risk', anything))
+    assert to_concept([("heart", "attack")], required=True) in parse('"heart attack" risk', has_any_phrase)
+    assert not any(group.required for group in parse('"heart attack" risk', has_no_phrase))
+    assert not any(group.required for group in parse('"heart" risk', has_any_phrase))
 
 
 def test_a_long_query_is_cut() -> None:
-    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_CONCEPTS
+    assert len(parse(" ".join(f"word{number}" for number in range(500)), has_no_phrase)) == MOST_CONCEPTS
 
 
 def test_text_for_sqlite_has_only_letters_digits_and_our_own_quotes() -> None:
-    for group in parse("x\"y 'z' (a) b* NEAR/2 -c: {d} \0 e", anything):
+    for group in parse("x\"y 'z' (a) b* NEAR/2 -c: {d} \0 e", has_any_phrase):
         for phrase in group.phrases:
             assert set("".join(phrase)) <= set("abcdefghijklmnopqrstuvwxyz0123456789"), phrase
 

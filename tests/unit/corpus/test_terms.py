@@ -64,7 +64,7 @@ def test_a_sqlite_without_full_text_search_is_reported(monkeypatch: pytest.Monke
     """It is not a damaged corpus."""
     opened = sqlite3.connect(":memory:")
     opened.set_authorizer(lambda action, *_: sqlite3.SQLITE_DENY if action == sqlite3.SQLITE_CREATE_VTABLE else 0)
-    terms._stemmer.cache_clear()
+    terms._stemmer.cache_clear()  # a stemmer lives as long as the process
     monkeypatch.setattr(sqlite3, "connect", lambda *_, **__: opened)
     try:
         with pytest.raises(NotConfigured, match="SQLite") as caught:

@@ -5,6 +5,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from used_recordings import list_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.databases.info import parse_counts, parse_database
@@ -15,14 +16,8 @@ from entrez_kit.services.esummary_reply import parse_documents, parse_esummary
 from entrez_kit.services.small_replies import parse_epost, parse_esearch, parse_espell
 
 
-def _list_files(folder: Path) -> list[Path]:
-    files = sorted(path for path in folder.iterdir() if path.is_file())
-    assert files, f"no recordings in {folder}"
-    return files
-
-
 def test_every_recorded_summary_has_every_field(real_data: Path) -> None:
-    for path in real_data.glob("esummary/*.json"):
+    for path in (path for path in list_recordings(real_data / "esummary") if path.suffix == ".json"):
         content = path.read_bytes()
         assert parse_documents(parse_esummary(content)).documents == {
             uid: record for uid, record in json.loads(content)["result"].items() if uid != "uids"
@@ -30,7 +25,7 @@ def test_every_recorded_summary_has_every_field(real_data: Path) -> None:
 
 
 def test_every_recorded_database_list_and_description_is_read(real_data: Path) -> None:
-    for path in _list_files(real_data / "einfo"):
+    for path in list_recordings(real_data / "einfo"):
         root = ElementTree.fromstring(path.read_bytes())
         if root.find("DbInfo") is None:
             assert parse_database_list(path.read_bytes()) == [
@@ -50,7 +45,7 @@ def test_every_recorded_database_list_and_description_is_read(real_data: Path) -
 
 
 def test_every_recorded_linkset_has_every_link_under_its_source(real_data: Path) -> None:
-    for path in _list_files(real_data / "elink"):
+    for path in list_recordings(real_data / "elink"):
         root = ElementTree.fromstring(path.read_bytes())
         linksets = parse_linksets(path.read_bytes())
         elements = root.findall("LinkSet")
@@ -64,7 +59,7 @@ def test_every_recorded_linkset_has_every_link_under_its_source(real_data: Path)
 
 
 def test_the_recorded_global_query_is_read(real_data: Path) -> None:
-    for path in _list_files(real_data / "egquery"):
+    for path in list_recordings(real_data / "egquery"):
         root = ElementTree.fromstring(path.read_bytes())
         assert [(count.db, count.count, count.status) for count in parse_counts(path.read_bytes())] == [
             (e.findtext("DbName"), int(e.findtext("Count") or ""), e.findtext("Status"))
@@ -73,14 +68,14 @@ def test_the_recorded_global_query_is_read(real_data: Path) -> None:
 
 
 def test_the_recorded_spelling_is_read(real_data: Path) -> None:
-    for path in _list_files(real_data / "espell"):
+    for path in list_recordings(real_data / "espell"):
         root = ElementTree.fromstring(path.read_bytes())
         spelling = parse_espell(path.read_bytes())
         assert (spelling.query, spelling.corrected) == (root.findtext("Query"), root.findtext("CorrectedQuery"))
 
 
 def test_every_recorded_search_has_its_count_ids_and_translation(real_data: Path) -> None:
-    for path in _list_files(real_data / "esearch"):
+    for path in list_recordings(real_data / "esearch"):
         content = path.read_bytes()
         if content.lstrip()[:1] == b"{":
             result = json.loads(content).get("esearchresult", {})
@@ -104,7 +99,7 @@ def test_every_recorded_search_has_its_count_ids_and_translation(real_data: Path
 
 
 def test_every_recorded_post_has_its_handles(real_data: Path) -> None:
-    for path in _list_files(real_data / "epost"):
+    for path in list_recordings(real_data / "epost"):
         root = ElementTree.fromstring(path.read_bytes())
         posted = parse_epost(path.read_bytes())
         assert (posted.query_key, posted.web_env) == (int(root.findtext("QueryKey") or ""), root.findtext("WebEnv"))
@@ -112,7 +107,7 @@ def test_every_recorded_post_has_its_handles(real_data: Path) -> None:
 
 
 def test_every_recorded_conversion_is_found_or_omitted(real_data: Path) -> None:
-    for path in _list_files(real_data / "idconv"):
+    for path in list_recordings(real_data / "idconv"):
         document = json.loads(path.read_bytes())
         known = parse_converted(path.read_bytes(), document["request"]["idtype"] or "pmid")
         records = {one["requested-id"].lower(): one for one in document["records"] if "errmsg" not in one}

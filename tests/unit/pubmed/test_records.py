@@ -1,8 +1,6 @@
 """The stream of records: valid documents, both ways of reading them, and every kind of defect."""
 
 import codecs
-import functools
-import gzip
 import io
 import itertools
 import tracemalloc
@@ -11,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from used_recordings import read_recording
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
@@ -60,6 +59,7 @@ def _read_all(records: Iterator[Record]) -> list[tuple[Any, ...]]:
 
 def _read_slowly(monkeypatch: pytest.MonkeyPatch, content: bytes) -> list[tuple[Any, ...]]:
     with monkeypatch.context() as patch:
+        # No record counts as one of the usual form.
         patch.setattr(record_stream, "_match_plain_head", lambda head: None)
         return _read_all(iter_records(content))
 
@@ -88,7 +88,7 @@ def test_both_ways_agree_on_every_recorded_document(real_data: Path, monkeypatch
     compared = 0
     for folder in ("efetch_pubmed", "baseline"):
         for path in sorted((real_data / folder).iterdir()):
-            content = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            content = read_recording(path)
             try:
                 quick = _read_all(iter_records(content))
             except UpstreamError:
@@ -534,14 +534,15 @@ def test_mesh_headings_that_are_not_xml_are_an_error(heading: str) -> None:
         list(iter_records(_write_set(_write_record(1, citation=text))))
 
 
-def test_headings_that_are_no_longer_cached_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mesh, "_read_heading", functools.lru_cache(maxsize=2)(mesh._read_heading.__wrapped__))
-    lists = [MESH.replace("Humans", f"Term {number % 7}") for number in range(40)]
-    content = _write_set(*(_write_record(number, citation=headings) for number, headings in enumerate(lists, start=1)))
+def test_headings_that_are_no_longer_cached_are_read_again() -> None:
+    names = [f"Term {number}" for number in (*range(mesh.KEPT + 5), *range(5))]
+    headings = "".join(
+        f'<MeshHeading><DescriptorName UI="D1" MajorTopicYN="N">{name}</DescriptorName></MeshHeading>' for name in names
+    )
 
-    found = [record.article().mesh_terms[0].descriptor_name for record in iter_records(content)]
+    (record,) = iter_records(_write_set(_write_record(1, citation=f"<MeshHeadingList>{headings}</MeshHeadingList>")))
 
-    assert found == [f"Term {number % 7}" for number in range(40)]
+    assert [heading.descriptor_name for heading in record.article().mesh_terms] == names
 
 
 def test_an_article_read_from_its_json_is_the_same() -> None:

@@ -4,7 +4,6 @@ The other parser is ElementTree over expat. It shares no code with the product: 
 names and ids by its own short rules, and must agree on every record.
 """
 
-import gzip
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -15,16 +14,13 @@ from xml.etree.ElementTree import Element
 
 import pytest
 from superscript_policy import find_badly_written, mark_scripts, to_canonical
+from used_recordings import read_recording
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import Record, iter_records
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
-
-
-def _list_content(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
 
 
 def _list_files(real_data: Path) -> list[Path]:
@@ -138,7 +134,7 @@ def test_every_recorded_record_agrees_with_an_independent_reading(real_data: Pat
     seen = 0
     problems: list[str] = []
     for path in _list_files(real_data):
-        content = _list_content(path)
+        content = read_recording(path)
         elements, deleted = _read_with_other_parser(content)
         if not elements and not deleted:
             continue
@@ -159,7 +155,7 @@ def test_every_recorded_record_agrees_with_an_independent_reading(real_data: Pat
 @pytest.mark.long
 def test_documents_without_records_are_empty_sets_or_typed_errors(real_data: Path) -> None:
     for path in _list_files(real_data):
-        content = _list_content(path)
+        content = read_recording(path)
         elements, deleted = _read_with_other_parser(content)
         if elements or deleted:
             continue
@@ -174,7 +170,7 @@ def test_documents_without_records_are_empty_sets_or_typed_errors(real_data: Pat
 @pytest.mark.long
 def test_a_record_has_its_unchanged_bytes(real_data: Path) -> None:
     for path in _list_files(real_data):
-        content = _list_content(path)
+        content = read_recording(path)
         if any(_read_with_other_parser(content)):
             for record in iter_records(content):
                 if record.kind != "deleted":

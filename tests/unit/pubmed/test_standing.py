@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pubmed_files import article_set, correction, record
+from pubmed_files import join_articles, write_correction, write_record
 from used_recordings import require_recordings
 
 from entrez_kit.pubmed.models import GRAVITY, WORDS, Article, BriefSummary, Standing, StandingStatus, find_place
@@ -255,8 +255,8 @@ def test_the_document_of_a_work_without_notices_has_no_standing() -> None:
 
 
 def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -> None:
-    notice = correction("PartialRetractionIn", 99000901, PLACE, "Figure 2 is unreliable")
-    (found,) = iter_records(article_set(record(99000900, types=["Journal Article"], corrections=notice)))
+    notice = write_correction("PartialRetractionIn", 99000901, PLACE, "Figure 2 is unreliable")
+    (found,) = iter_records(join_articles(write_record(99000900, types=["Journal Article"], corrections=notice)))
 
     article, citation = found.article(), found.citation()
 
@@ -268,7 +268,7 @@ def test_a_partial_retraction_is_read_from_the_record_and_into_citation_data() -
 
 
 def test_the_standing_of_a_work_is_unchanged_by_a_round_trip_through_its_document() -> None:
-    (found,) = iter_records(article_set(record(99000900, types=["Journal Article", "Expression of Concern"])))
+    (found,) = iter_records(join_articles(write_record(99000900, types=["Journal Article", "Expression of Concern"])))
     article = found.article()
 
     assert Article.model_validate_json(article.model_dump_json()) == article

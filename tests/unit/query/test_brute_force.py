@@ -14,7 +14,7 @@ import pytest
 from brute_force import Article, Tree
 from pyroaring import BitMap
 from query_writer import QueryWriter
-from sandbox_records import SHELF
+from sandbox_records import FOUR_RECORDS
 
 from entrez_kit.local.records.collection import ParsedCollection, read_terms, split_records
 from entrez_kit.local.records.document import Document
@@ -62,7 +62,7 @@ class Bench:
     def actions(self) -> dict[str, list[str]]:
         """Invented pharmacological actions of headings and substances."""
         names = sorted(self.tree.places)[::7]
-        substances = sorted({name for article in self.articles for name in article._all(".//NameOfSubstance")})
+        substances = sorted({name for article in self.articles for name in article.list_texts(".//NameOfSubstance")})
         return {f"Invented action {place}": [*names[place::3], *substances[place::3]] for place in range(3)}
 
     def writer(self, seed: int) -> QueryWriter:
@@ -115,7 +115,7 @@ def invented() -> Bench:
         if _is_plain(record[1])
     ]
     records += [(generated.get_pmid(number), generated.read_raw(number)) for number in range(generated.size)]
-    return Bench(ParsedCollection([*records, *split_records([SHELF.encode()])]))
+    return Bench(ParsedCollection([*records, *split_records([FOUR_RECORDS.encode()])]))
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ def translate(text: str, dialect: Dialect, translator: Translator | None = None)
     return (translator or Translator()).translate(parse_line(text, dialect).node)
 
 
-def label(text: str, dialect: Dialect) -> str:
+def get_label(text: str, dialect: Dialect) -> str:
     return choose_label(translate(text, dialect).losses)
 
 
@@ -35,42 +35,42 @@ DOCUMENTS = [
 """The first four are in order, with 0 to 3 words between; the others are reversed."""
 
 
-def distances(most: int, *, ordered: bool = False) -> set[int]:
+def list_distances(most: int, *, ordered: bool = False) -> set[int]:
     return {place for place in range(8) if place % 4 <= most and not (ordered and place > 3)}
 
 
 OPERATORS: list[tuple[Dialect, str, set[int]]] = [
-    ("ovid", "(heart failure).ti.", distances(0, ordered=True)),
-    ("ovid", "(heart adj failure).ti.", distances(0, ordered=True)),
-    ("ovid", "(heart adj1 failure).ti.", distances(0)),
-    ("ovid", "(heart adj2 failure).ti.", distances(1)),
-    ("ovid", "(heart ADJ3 failure).ti.", distances(2)),
-    ("ovid", "(heart adj4 failure).ti.", distances(3)),
-    ("embase", "(heart NEAR/1 failure):ti", distances(0)),
-    ("embase", "(heart NEAR/3 failure):ti", distances(2)),
-    ("embase", "(heart NEXT/1 failure):ti", distances(0, ordered=True)),
-    ("embase", "(heart NEXT/3 failure):ti", distances(2, ordered=True)),
-    ("embase", "'heart failure':ti", distances(0, ordered=True)),
-    ("embase", "heart failure:ti", distances(3)),
-    ("ebsco", "TI heart N0 failure", distances(0)),
-    ("ebsco", "TI ( heart N2 failure )", distances(2)),
-    ("ebsco", "TI heart W0 failure", distances(0, ordered=True)),
-    ("ebsco", "TI heart W2 failure", distances(2, ordered=True)),
-    ("ebsco", "TI heart failure", distances(3)),
-    ("wos", "TI=(heart NEAR/0 failure)", distances(0)),
-    ("wos", "TI=(heart NEAR/2 failure)", distances(2)),
-    ("wos", "TI=(heart NEAR failure)", distances(3)),
-    ("wos", "TI=heart NEAR/1 failure", distances(1)),
-    ("scopus", "TITLE(heart W/0 failure)", distances(0)),
-    ("scopus", "TITLE(heart W/2 failure)", distances(2)),
-    ("scopus", "TITLE(heart PRE/0 failure)", distances(0, ordered=True)),
-    ("scopus", "TITLE(heart PRE/2 failure)", distances(2, ordered=True)),
-    ("scopus", "TITLE({heart failure})", distances(0, ordered=True)),
-    ("cochrane", "(heart near/2 failure):ti", distances(2)),
-    ("cochrane", "(heart near failure):ti", distances(3)),
-    ("cochrane", "(heart next failure):ti", distances(0, ordered=True)),
-    ("pubmed", '"heart failure"[ti:~2]', distances(2)),
-    ("pubmed", '"heart failure"[ti]', distances(0, ordered=True)),
+    ("ovid", "(heart failure).ti.", list_distances(0, ordered=True)),
+    ("ovid", "(heart adj failure).ti.", list_distances(0, ordered=True)),
+    ("ovid", "(heart adj1 failure).ti.", list_distances(0)),
+    ("ovid", "(heart adj2 failure).ti.", list_distances(1)),
+    ("ovid", "(heart ADJ3 failure).ti.", list_distances(2)),
+    ("ovid", "(heart adj4 failure).ti.", list_distances(3)),
+    ("embase", "(heart NEAR/1 failure):ti", list_distances(0)),
+    ("embase", "(heart NEAR/3 failure):ti", list_distances(2)),
+    ("embase", "(heart NEXT/1 failure):ti", list_distances(0, ordered=True)),
+    ("embase", "(heart NEXT/3 failure):ti", list_distances(2, ordered=True)),
+    ("embase", "'heart failure':ti", list_distances(0, ordered=True)),
+    ("embase", "heart failure:ti", list_distances(3)),
+    ("ebsco", "TI heart N0 failure", list_distances(0)),
+    ("ebsco", "TI ( heart N2 failure )", list_distances(2)),
+    ("ebsco", "TI heart W0 failure", list_distances(0, ordered=True)),
+    ("ebsco", "TI heart W2 failure", list_distances(2, ordered=True)),
+    ("ebsco", "TI heart failure", list_distances(3)),
+    ("wos", "TI=(heart NEAR/0 failure)", list_distances(0)),
+    ("wos", "TI=(heart NEAR/2 failure)", list_distances(2)),
+    ("wos", "TI=(heart NEAR failure)", list_distances(3)),
+    ("wos", "TI=heart NEAR/1 failure", list_distances(1)),
+    ("scopus", "TITLE(heart W/0 failure)", list_distances(0)),
+    ("scopus", "TITLE(heart W/2 failure)", list_distances(2)),
+    ("scopus", "TITLE(heart PRE/0 failure)", list_distances(0, ordered=True)),
+    ("scopus", "TITLE(heart PRE/2 failure)", list_distances(2, ordered=True)),
+    ("scopus", "TITLE({heart failure})", list_distances(0, ordered=True)),
+    ("cochrane", "(heart near/2 failure):ti", list_distances(2)),
+    ("cochrane", "(heart near failure):ti", list_distances(3)),
+    ("cochrane", "(heart next failure):ti", list_distances(0, ordered=True)),
+    ("pubmed", '"heart failure"[ti:~2]', list_distances(2)),
+    ("pubmed", '"heart failure"[ti]', list_distances(0, ordered=True)),
 ]
 
 
@@ -144,7 +144,7 @@ def test_ovid_counts_no_stopwords_and_pubmed_does() -> None:
 
     assert set(evaluate_meaning(parse_line(line, "ovid").node, index)) == {0}
     assert not search(translate(line, "ovid").text, index).records
-    assert label(line, "ovid") == "narrower"
+    assert get_label(line, "ovid") == "narrower"
 
 
 def test_no_distance_extends_over_two_fields() -> None:
@@ -337,8 +337,8 @@ def test_an_alternative_that_cannot_be_searched_is_left_out_in_words() -> None:
 
 
 def test_a_not_turns_the_losses_of_what_it_excludes() -> None:
-    assert label("asthma.ti. not child.ab.", "ovid") == "narrower"
-    assert label("asthma.ab. not child.ti.", "ovid") == "wider"
+    assert get_label("asthma.ti. not child.ab.", "ovid") == "narrower"
+    assert get_label("asthma.ab. not child.ti.", "ovid") == "wider"
 
 
 def test_headings_are_checked_against_mesh() -> None:

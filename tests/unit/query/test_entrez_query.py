@@ -27,18 +27,18 @@ queries = st.recursive(
 )
 
 
-def matching(term: str, of: Callable[[str], frozenset[int]]) -> frozenset[int]:
+def evaluate_query(term: str, of: Callable[[str], frozenset[int]]) -> frozenset[int]:
     """Evaluate a query on sets by another way than the one under test: as a Python expression."""
     names = {word: of(word) for word in (*WORDS, *UNKNOWN)}
     text = term.replace("all[sb]", "every").replace("AND", "&").replace("OR", "|").replace("NOT", "-")
     # Entrez reads from left to right; Python does not, so every step gets its parentheses.
-    return frozenset(eval(_leftmost_first(text), {"every": RECORDS, **names}))
+    return frozenset(eval(_add_parentheses(text), {"every": RECORDS, **names}))
 
 
-def _leftmost_first(text: str) -> str:
+def _add_parentheses(text: str) -> str:
     tokens = text.replace("(", " ( ").replace(")", " ) ").split()
 
-    def expression(place: int) -> tuple[str, int]:
+    def read_expression(place: int) -> tuple[str, int]:
         done, operator = "", ""
         while place < len(tokens) and tokens[place] != ")":
             token = tokens[place]
@@ -46,14 +46,14 @@ def _leftmost_first(text: str) -> str:
                 operator, place = token, place + 1
                 continue
             if token == "(":
-                part, place = expression(place + 1)
+                part, place = read_expression(place + 1)
             else:
                 part = token
             done = f"({done} {operator} {part})" if done else part
             place += 1
         return done, place
 
-    return expression(0)[0]
+    return read_expression(0)[0]
 
 
 @given(queries)
@@ -63,9 +63,9 @@ def test_a_reduced_query_matches_like_the_whole_one_if_unknown_words_match_nothi
 
     left = reduce_query(term, exchange)
 
-    whole = matching(term, lambda word: WORDS.get(word, frozenset()))
+    whole = evaluate_query(term, lambda word: WORDS.get(word, frozenset()))
     if isinstance(left, str):
-        assert matching(left, lambda word: WORDS.get(word, frozenset())) == whole
+        assert evaluate_query(left, lambda word: WORDS.get(word, frozenset())) == whole
     else:
         assert (whole == frozenset()) if left is Whole.NOTHING else (whole == RECORDS)
 
@@ -77,14 +77,14 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
     searched_term = reduce_query(term, lambda operand: None if operand.text in UNKNOWN else operand.text)
     if not isinstance(searched_term, str):
         return
-    searched = matching(searched_term, lambda word: WORDS.get(word, frozenset()))
-    strict = matching(term, lambda word: WORDS.get(word, frozenset()))
+    searched = evaluate_query(searched_term, lambda word: WORDS.get(word, frozenset()))
+    strict = evaluate_query(term, lambda word: WORDS.get(word, frozenset()))
     reply = ESearchReply(
         count=len(searched), complaints=[Complaint("phrase_not_found", word) for word in unknown], query_translation=""
     )
 
     verdict = compare_with_query(
-        term, reply, lambda asked: len(matching(asked, lambda word: WORDS.get(word, frozenset())))
+        term, reply, lambda asked: len(evaluate_query(asked, lambda word: WORDS.get(word, frozenset())))
     )
 
     assert verdict.broadened == (len(strict) < len(searched))

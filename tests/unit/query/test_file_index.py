@@ -51,7 +51,7 @@ def segments(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @cache
-def specified(removed: bool) -> TermsIndex:
+def build_specification(removed: bool) -> TermsIndex:
     """Return the specification of the index; a removed record has no terms."""
     records = [
         (RecordTerms(), keys) if removed and number in GONE else (terms, keys)
@@ -110,7 +110,7 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
 
 @pytest.mark.long
 def test_segments_give_the_results_of_the_specification(segments: list[Path]) -> None:
-    compare(read_records(), specified(False), SearchIndex(segments), BitMap())
+    compare(read_records(), build_specification(False), SearchIndex(segments), BitMap())
 
 
 @pytest.mark.parametrize("removed", [BitMap(), GONE], ids=["all", "without removed ones"])
@@ -125,11 +125,11 @@ def test_the_best_records_are_the_same_if_few_scores_are_computed(
     for _ in range(40):
         asked = chance.choices(words, k=chance.randint(1, 5))
         among = records if chance.random() < 0.5 else BitMap(chance.sample(list(records), 60))
-        relevance._kept.clear()
+        relevance._kept.clear()  # the scores of the last search
         expected = index.rank_by_relevance(asked, among, 5)
         with monkeypatch.context() as patch:
             patch.setattr(relevance, "COSTLY", 2)
-            patch.setattr(relevance, "_SPARSE", 1)
+            patch.setattr(relevance, "_SPARSE", 1)  # so that a small collection takes both ways
             relevance._kept.clear()
             assert index.rank_by_relevance(asked, among, 5) == expected
             assert index.rank_by_relevance(asked, among, 5) == expected, "the words are used again"
@@ -138,14 +138,14 @@ def test_the_best_records_are_the_same_if_few_scores_are_computed(
 
 @pytest.mark.long
 def test_removed_records_are_found_by_nothing(segments: list[Path]) -> None:
-    compare(read_records(), specified(True), SearchIndex(segments, GONE), GONE)
+    compare(read_records(), build_specification(True), SearchIndex(segments, GONE), GONE)
 
 
 @pytest.mark.long
 def test_a_merged_segment_without_removed_records_gives_the_same(segments: list[Path], tmp_path: Path) -> None:
     merged = merge_segments(segments, tmp_path / "merged.seg", GONE).path
 
-    compare(read_records(), specified(True), SearchIndex([merged], GONE), GONE)
+    compare(read_records(), build_specification(True), SearchIndex([merged], GONE), GONE)
     assert merged.stat().st_size < sum(path.stat().st_size for path in segments)
 
 
@@ -177,7 +177,7 @@ def test_a_merge_in_small_chunks_writes_the_same_bytes(
     for removed in (BitMap(), GONE, BitMap(range(0, 150, 2))):
         whole = merge_segments(segments, tmp_path / "whole.seg", removed).path.read_bytes()
         with monkeypatch.context() as patch:
-            patch.setattr(merge, "_CHUNK_BYTES", 60)
+            patch.setattr(merge, "_CHUNK_BYTES", 60)  # so that a small merge has many chunks
             patch.setattr(merge, "_CHUNK_TERMS", 40)
             assert merge_segments(segments, tmp_path / "chunks.seg", removed).path.read_bytes() == whole
 

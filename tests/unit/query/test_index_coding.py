@@ -188,6 +188,7 @@ def test_a_changed_byte_is_found_by_its_checksum_and_causes_no_crash(segment: Pa
 
 def test_terms_with_the_same_hash_are_separate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hashes: Callable[..., np.ndarray[tuple[int], np.dtype[np.uint64]]] = sort_terms._compute_hashes
+    # Full hashes do not collide.
     monkeypatch.setattr(sort_terms, "_compute_hashes", lambda *args: hashes(*args) << np.uint64(24))
     texts = [" ".join(sorted(STOP_WORDS)[number:]) for number in range(30)]
     index = SearchIndex([_write(tmp_path / "collisions.seg", texts)])

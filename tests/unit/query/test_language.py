@@ -381,7 +381,7 @@ def test_words_are_folded_and_there_are_130_stopwords() -> None:
         ("last week", None),
     ],
 )
-def test_relative_dates(text: str, span: tuple[int, int] | None) -> None:
+def test_a_relative_date_is_a_span_of_days(text: str, span: tuple[int, int] | None) -> None:
     assert parse_relative_range(text, date(2024, 3, 29), includes_future=False) == span
 
 

@@ -3,10 +3,10 @@
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from functools import cache
 from time import process_time
 
 import pytest
+from list_layouts import join_letters
 
 from entrez_kit.references.check.pasted_lists import read_list
 
@@ -82,19 +82,14 @@ MARKS: dict[str, Callable[[int], str]] = {
 }
 
 
-@cache
-def list_words(text: str) -> str:
-    return "".join(re.findall(r"[^\W_]", text))
-
-
 def check_rows(text: str, references: Sequence[str], codes: Sequence[str] = ()) -> None:
     """Assert that each row has the words of its reference, and perhaps the mark before these."""
     pasted = read_list(text)
-    rows = [list_words(reference.text or "") for reference in pasted.references]
-    assert [row[-len(list_words(reference)) :] for row, reference in zip(rows, references, strict=True)] == [
-        list_words(reference) for reference in references
+    rows = [join_letters(reference.text or "") for reference in pasted.references]
+    assert [row[-len(join_letters(reference)) :] for row, reference in zip(rows, references, strict=True)] == [
+        join_letters(reference) for reference in references
     ]
-    assert all(len(row) - len(list_words(reference)) < 9 for row, reference in zip(rows, references, strict=True))
+    assert all(len(row) - len(join_letters(reference)) < 9 for row, reference in zip(rows, references, strict=True))
     assert [warning.code for warning in pasted.warnings] == list(codes)
 
 
@@ -234,9 +229,9 @@ def test_web_pages_and_e_mails_are_read_without_their_marks(references: list[str
     )
     text = "".join(f"{n}.\n{one}\n{links[n % 3]}\n" for n, one in numbered)
     assert [
-        list_words(reference.text or "").partition("OpenUrl")[0].partition("View")[0]
+        join_letters(reference.text or "").partition("OpenUrl")[0].partition("View")[0]
         for reference in read_list(text).references
-    ] == [list_words(reference) for reference in references]
+    ] == [join_letters(reference) for reference in references]
 
 
 @pytest.mark.parametrize("mark", ["{}. ", ""])
@@ -465,12 +460,12 @@ def test_a_dash_represents_the_authors_of_the_reference_above() -> None:
     ],
 )
 def test_the_time_grows_in_proportion_to_the_length_of_an_unusual_list(unit: str) -> None:
-    def seconds(size: int) -> float:
+    def measure_seconds(size: int) -> float:
         begin = process_time()
         read_list(unit * (size // len(unit)))
         return process_time() - begin
 
-    assert seconds(60_000) < 25 * max(seconds(6_000), 0.02)
+    assert measure_seconds(60_000) < 25 * max(measure_seconds(6_000), 0.02)
 
 
 NUMBERS_FIRST = [
@@ -579,6 +574,6 @@ def test_rows_of_one_length_are_not_wrapped_lines() -> None:
     )
 
     for found in (pasted, linked):
-        assert [list_words(reference.text or "")[:20] for reference in found.references] == [
-            list_words(reference)[:20] for reference in references
+        assert [join_letters(reference.text or "")[:20] for reference in found.references] == [
+            join_letters(reference)[:20] for reference in references
         ]

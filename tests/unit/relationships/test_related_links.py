@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
-from europepmc_relations import write_elink, write_group, write_linkset
+from canned_services import write_elink_xml
+from europepmc_relations import write_group, write_linkset
 from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
@@ -66,7 +67,7 @@ def test_recorded_replies_that_merge_articles_are_refused(real_data: Path) -> No
 
 
 def test_only_links_of_the_requested_kind_are_returned() -> None:
-    content = write_elink(
+    content = write_elink_xml(
         write_linkset(
             "7",
             write_group("pubmed_pubmed_five", "50"),
@@ -82,7 +83,9 @@ def test_only_links_of_the_requested_kind_are_returned() -> None:
 
 
 def test_the_article_itself_and_zeros_are_omitted() -> None:
-    content = write_elink(write_linkset("7", write_group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30))))
+    content = write_elink_xml(
+        write_linkset("7", write_group("pubmed_pubmed", ("7", 99), ("10", 50), ("0", 40), ("0", 30)))
+    )
 
     assert read_links(content, SIMILAR, ["7"]) == {"7": [LinkedArticle("10", 50)]}
 
@@ -104,12 +107,12 @@ def test_the_article_itself_and_zeros_are_omitted() -> None:
 )
 def test_a_reply_without_the_article_is_not_an_answer(sets: tuple[str, ...]) -> None:
     with pytest.raises(UpstreamError):
-        read_links(write_elink(*sets), SIMILAR, ["7"])
+        read_links(write_elink_xml(*sets), SIMILAR, ["7"])
 
 
 def test_each_article_has_its_own_links_in_any_order() -> None:
     name = "pubmed_pubmed_refs"
-    content = write_elink(
+    content = write_elink_xml(
         write_linkset("3", write_group(name, "30")),
         write_linkset("1", write_group(name, "10", "11")),
         write_linkset("2"),
@@ -129,11 +132,11 @@ def test_each_article_has_its_own_links_in_any_order() -> None:
 )
 def test_an_error_in_a_link_set_is_a_failure_and_not_no_links(error: str) -> None:
     with pytest.raises(UpstreamError) as caught:
-        read_links(write_elink(write_linkset("1", error=error)), SIMILAR, ["1"])
+        read_links(write_elink_xml(write_linkset("1", error=error)), SIMILAR, ["1"])
     assert caught.value.reason == "backend_error"
 
     partly = read_links(
-        write_elink(write_linkset("1", error=error), write_linkset("2", write_group("pubmed_pubmed", "5"))),
+        write_elink_xml(write_linkset("1", error=error), write_linkset("2", write_group("pubmed_pubmed", "5"))),
         SIMILAR,
         ["1", "2"],
     )

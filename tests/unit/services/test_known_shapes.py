@@ -38,7 +38,7 @@ ARTICLE = b"""<PubmedArticleSet><PubmedArticle><MedlineCitation Status="MEDLINE"
 
 @pytest.fixture(autouse=True)
 def _no_differences_logged_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_shapes, "_noticed", set())
+    monkeypatch.setattr(known_shapes, "_noticed", set())  # a difference is logged once a process
 
 
 def list_kinds(shape: Shape, content: bytes) -> list[tuple[str, str]]:
@@ -229,4 +229,4 @@ def test_every_named_dtd_exists() -> None:
     assert len(shapes) > 6
     assert len(small) == 3
     for shape in (*shapes, *small, summaries.XML):
-        assert known_shapes._read_dtd(shape.dtd), shape.name
+        assert known_shapes._read_dtd(shape.dtd), shape.name  # a missing DTD has no other effect

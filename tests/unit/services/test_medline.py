@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from Bio import Medline
+from used_recordings import list_recordings
 
 from entrez_kit.services.flat_files import read_medline
 
@@ -39,7 +40,7 @@ def test_an_empty_reply_has_no_records() -> None:
 
 
 def test_recorded_text_has_the_records_another_reader_finds(real_data: Path) -> None:
-    for path in sorted((real_data / "efetch_medline").iterdir()):
+    for path in list_recordings(real_data / "efetch_medline"):
         content = path.read_bytes()
         with path.open(encoding="utf-8") as file:
             judged = [record["PMID"] for record in Medline.parse(file)]  # type: ignore[no-untyped-call]  # Bio has no annotations

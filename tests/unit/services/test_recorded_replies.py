@@ -1,29 +1,22 @@
 """Recorded replies of the services pass the checks that refuse contradictory ones."""
 
-import gzip
 import json
+import re
 from pathlib import Path
 
-from used_recordings import require_recordings
+from used_recordings import list_recordings, read_recording
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.pubmed.record_fetcher import _TITLE
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.services.elink_reply import parse_linksets
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
-from entrez_kit.services.europe_pmc import _read_page
-
-
-def list_files(folder: Path) -> list[Path]:
-    found = sorted(path for path in folder.iterdir() if path.is_file())
-    require_recordings(found)
-    return found
+from entrez_kit.services.europe_pmc import _read_page  # its callers send the request
 
 
 def test_no_recorded_summary_is_empty_or_of_another_record(real_data: Path) -> None:
     read = 0
-    for path in list_files(real_data / "esummary"):
+    for path in list_recordings(real_data / "esummary"):
         try:
             document = parse_esummary(path.read_bytes())
         except UpstreamError:
@@ -36,28 +29,29 @@ def test_no_recorded_summary_is_empty_or_of_another_record(real_data: Path) -> N
 
 
 def test_no_recorded_link_is_refused(real_data: Path) -> None:
-    linksets = [linkset for path in list_files(real_data / "elink") for linkset in parse_linksets(path.read_bytes())]
+    linksets = [
+        linkset for path in list_recordings(real_data / "elink") for linkset in parse_linksets(path.read_bytes())
+    ]
 
     assert any(linkset.links for linkset in linksets)
 
 
 def test_every_recorded_record_has_a_title_element(real_data: Path) -> None:
     read = 0
-    for path in (*list_files(real_data / "efetch_pubmed"), *list_files(real_data / "baseline")):
-        content = path.read_bytes()
-        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    for path in (*list_recordings(real_data / "efetch_pubmed"), *list_recordings(real_data / "baseline")):
+        content = read_recording(path)
         try:
             records = [record for record in iter_records(content) if record.kind != "deleted"]
         except UpstreamError:
             continue  # not a set of records
-        assert all(_TITLE.search(record.raw) for record in records), path.name
+        assert all(re.search(rb"<(?:Article|Book)Title\b", record.raw) for record in records), path.name
         read += len(records)
 
     assert read
 
 
 def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
-    for path in list_files(real_data / "europepmc"):
+    for path in list_recordings(real_data / "europepmc"):
         content = path.read_bytes()
         if not content.lstrip().startswith(b"{"):
             continue
@@ -67,7 +61,7 @@ def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
 
 
 def test_no_recorded_conversion_is_refused(real_data: Path) -> None:
-    for path in list_files(real_data / "idconv"):
+    for path in list_recordings(real_data / "idconv"):
         content = path.read_bytes()
         request = json.loads(content)["request"]
         parse_converted(content, request["idtype"] or "pmid", request["ids"])

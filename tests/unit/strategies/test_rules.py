@@ -207,12 +207,11 @@ def test_corrections_do_not_change_other_characters() -> None:
     )
 
 
-@pytest.mark.parametrize("name", strategy_files.ALL)
+@pytest.mark.parametrize("name", [name for name, text in strategy_files.ALL.items() if "“" not in text])
 def test_a_strategy_without_mechanical_defects_is_not_changed(name: str) -> None:
     text = strategy_files.ALL[name]
 
-    if "“" not in text:
-        assert fix_strategy(read_strategy(text)) == text
+    assert fix_strategy(read_strategy(text)) == text
 
 
 def test_the_guide_explains_every_code() -> None:

@@ -198,8 +198,10 @@ def test_recorded_strategies_are_read_and_their_labels_are_correct(real_data: Pa
 def test_recorded_queries_of_pubmed_are_searched_unchanged(real_data: Path) -> None:
     import json
 
-    path = real_data / "strategies" / "pubmed.jsonl"
-    for row in path.read_text(encoding="utf-8").splitlines():
+    rows = (real_data / "strategies" / "pubmed.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(rows) >= 15
+
+    for row in rows:
         query = json.loads(row)["query"]
         result = read_strategy(query).to_result()
         assert result.dialect == "pubmed"

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from gene_helpers import Canned, Genes, write_esearch_xml
+from canned_services import write_esearch_xml
+from gene_helpers import CannedGenes, Genes
 
 from entrez_kit.base.errors import (
     AmbiguousQuery,
@@ -91,7 +92,7 @@ FAILURES = [
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_error_of_a_service_has_a_code_of_the_registry(tool: str, failure: EntrezKitError) -> None:
-    services = Canned(esearch=[failure] * 3, efetch=[failure], esummary=[failure], elink=[failure])
+    services = CannedGenes(esearch=[failure] * 3, efetch=[failure], esummary=[failure], elink=[failure])
     arguments = {"query": "TP53"} if tool == "search_genes" else {"entrez_id": "NCBIGene:7157"}
     outcome = execute(TOOLS[tool], services, arguments)  # type: ignore[arg-type]
 
@@ -103,7 +104,7 @@ def test_every_error_of_a_service_has_a_code_of_the_registry(tool: str, failure:
 
 
 def test_internal_error_is_the_only_other_code() -> None:
-    outcome = execute(GET_GENE, Canned(efetch=[ZeroDivisionError()]), {"entrez_id": "NCBIGene:7157"})  # type: ignore[arg-type]
+    outcome = execute(GET_GENE, CannedGenes(efetch=[ZeroDivisionError()]), {"entrez_id": "NCBIGene:7157"})  # type: ignore[arg-type]
 
     assert outcome.error is not None
     assert outcome.error.code == "INTERNAL_ERROR"
@@ -113,7 +114,7 @@ def test_internal_error_is_the_only_other_code() -> None:
 
 
 def test_a_query_that_ncbi_refuses_is_reported_as_ambiguous_with_its_text() -> None:
-    services = Canned(esearch=[InvalidInput("unbalanced parentheses")])
+    services = CannedGenes(esearch=[InvalidInput("unbalanced parentheses")])
 
     with pytest.raises(AmbiguousQuery) as caught:
         SEARCH_GENES.run(services, {"query": "TP53[sym] AND ("})  # type: ignore[arg-type]
@@ -307,7 +308,7 @@ def test_operations_of_other_rooms_report_invalid_input(genes: Genes) -> None:
 
 def test_an_organism_that_ncbi_does_not_find_does_not_change_the_search() -> None:
     errors = "<ErrorList><PhraseNotFound>txid9606[Organism]</PhraseNotFound></ErrorList>"
-    services = Canned(esearch=[write_esearch_xml(0, errors=errors), *[write_esearch_xml(0)] * 4])
+    services = CannedGenes(esearch=[write_esearch_xml(0, errors=errors), *[write_esearch_xml(0)] * 4])
 
     page = SEARCH_GENES.run(services, {"query": "TP53", "organism": "human"})  # type: ignore[arg-type]
     assert page.pagination.total_count == 0

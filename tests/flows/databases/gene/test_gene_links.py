@@ -1,7 +1,7 @@
 """get_pubmed_links: articles about a gene, and the difference between no articles and no such gene."""
 
 import pytest
-from gene_helpers import Canned, Genes, write_docsum, write_esummary_xml
+from gene_helpers import CannedGenes, Genes, write_docsum, write_esummary_xml
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UnresolvedEntity, UpstreamError
 from entrez_kit.databases.gene.get_genes import GET_PUBMED_LINKS, parse_links
@@ -16,7 +16,7 @@ def _write_linkset(*pmids: object, source: object = 7157, name: str = "gene_pubm
     ).encode()
 
 
-def _run_links(services: Canned, **arguments: object) -> PubMedLinks:
+def _run_links(services: CannedGenes, **arguments: object) -> PubMedLinks:
     return GET_PUBMED_LINKS.run(services, {"entrez_id": "NCBIGene:7157", **arguments})  # type: ignore[arg-type]
 
 
@@ -27,7 +27,9 @@ def test_us3_scenario_1_an_id_gives_the_pmids_of_its_articles(genes: Genes) -> N
 
 
 def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -> None:
-    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 201))])
+    services = CannedGenes(
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 201))]
+    )
     links = _run_links(services, limit=10)
 
     assert links.pmids == [str(number) for number in range(1, 11)]
@@ -35,7 +37,9 @@ def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -
 
 
 def test_get_pubmed_links_takes_an_id_and_a_limit_of_ten() -> None:
-    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 201))])
+    services = CannedGenes(
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 201))]
+    )
 
     assert len(_run_links(services).pmids) == 10
     assert services.asked[-1] == (
@@ -72,14 +76,14 @@ def test_an_id_without_a_gene_is_not_found_and_not_empty(genes: Genes) -> None:
 
 def test_links_of_an_id_without_a_gene_are_ignored() -> None:
     missing = '<DocumentSummary uid="7157"><error>cannot get document summary</error></DocumentSummary>'
-    services = Canned(esummary=[write_esummary_xml(missing)], elink=[_write_linkset(1, 2, 3)])
+    services = CannedGenes(esummary=[write_esummary_xml(missing)], elink=[_write_linkset(1, 2, 3)])
 
     with pytest.raises(EntityNotFound):
         _run_links(services)
 
 
 def test_a_link_error_for_an_existing_gene_is_an_upstream_error() -> None:
-    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
+    services = CannedGenes(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[EntityNotFound("nothing")])
 
     with pytest.raises(UpstreamError, match="which exists"):
         _run_links(services)
@@ -107,8 +111,10 @@ def test_a_symbol_in_place_of_an_id_is_unresolved(genes: Genes) -> None:
 
 
 def test_all_articles_can_be_read_by_pages_or_at_once() -> None:
-    def make_services() -> Canned:
-        return Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 251))])
+    def make_services() -> CannedGenes:
+        return CannedGenes(
+            esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 251))]
+        )
 
     every = _run_links(make_services(), limit=250).pmids
     pages = [_run_links(make_services(), limit=100, offset=offset).pmids for offset in (0, 100, 200, 300)]
@@ -123,7 +129,9 @@ def test_all_articles_can_be_read_by_pages_or_at_once() -> None:
 def test_only_mcp_calls_have_a_maximum_limit() -> None:
     from entrez_kit.server.schemas import AgentOperation
 
-    services = Canned(esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 251))])
+    services = CannedGenes(
+        esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 251))]
+    )
     assert len(_run_links(services, limit=101).pmids) == 101
     with pytest.raises(AmbiguousQuery) as caught:
         AgentOperation.of(GET_PUBMED_LINKS).build({"entrez_id": "NCBIGene:7157", "limit": 101})
@@ -142,7 +150,7 @@ def test_a_merged_gene_returns_the_articles_of_its_successor_with_or_without_lin
     for linked in ((), (1, 2)):
         summaries = [_write_merged(7157, 671), _write_merged(671, 672), _write_merged(672, 0)]
         links = _run_links(
-            Canned(esummary=summaries, elink=[_write_linkset(*linked), _write_linkset(5, 6, 7, source=672)])
+            CannedGenes(esummary=summaries, elink=[_write_linkset(*linked), _write_linkset(5, 6, 7, source=672)])
         )
 
         assert links.total_count == len(linked)
@@ -160,7 +168,7 @@ def test_a_merged_gene_returns_the_articles_of_its_successor_with_or_without_lin
 def test_a_successor_that_ncbi_does_not_return_causes_a_warning(fails: str) -> None:
     busy = UpstreamError("busy")
     summaries = [_write_merged(7157, 672), busy if fails == "esummary" else _write_merged(672, 0)]
-    links = _run_links(Canned(esummary=summaries, elink=[_write_linkset(1), busy]))
+    links = _run_links(CannedGenes(esummary=summaries, elink=[_write_linkset(1), busy]))
 
     assert links.pmids == ["1"]
     assert links.successor is None

@@ -46,7 +46,7 @@ def _get_all(genes: Genes, ids: list[str]) -> list[str]:
 
 
 @pytest.mark.long
-def test_at_most_three_requests_a_second_without_a_key(strict: Callable[..., Any]) -> None:
+def test_at_most_three_requests_a_second_are_sent_without_a_key(strict: Callable[..., Any]) -> None:
     with strict() as genes:
         assert _get_all(genes, IDS[:7]) == IDS[:7]
         assert _count_busiest_second(genes) <= 3
@@ -54,7 +54,9 @@ def test_at_most_three_requests_a_second_without_a_key(strict: Callable[..., Any
 
 
 @pytest.mark.long
-def test_and_sc_002_at_most_ten_a_second_with_a_key_and_no_429(strict: Callable[..., Any]) -> None:
+def test_sc_002_at_most_ten_requests_a_second_are_sent_with_a_key_and_none_is_refused(
+    strict: Callable[..., Any],
+) -> None:
     with strict(ncbi_api_key="a-key-of-the-test") as genes:
         started = time.monotonic()
         assert _get_all(genes, IDS) == IDS

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from gene_helpers import Canned, Genes, write_docsum, write_esearch_xml, write_esummary_xml, write_record
+from canned_services import write_esearch_xml
+from gene_helpers import CannedGenes, Genes, write_docsum, write_esummary_xml, write_record
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UpstreamError
 from entrez_kit.databases.gene.gene_records import parse_summaries
@@ -30,7 +31,7 @@ GenesOf = Callable[[Iterable[Record]], Genes]
 NOTHING = write_esearch_xml(0)
 
 
-def _many_genes() -> list[Record]:
+def _write_genes() -> list[Record]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
     records = [write_record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
     records += [write_record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
@@ -99,7 +100,7 @@ def test_all_organisms_unless_one_is_named(genes: Genes) -> None:
 
 
 def test_pages_have_50_genes_by_default(genes_of: GenesOf) -> None:
-    genes = genes_of(_many_genes())
+    genes = genes_of(_write_genes())
     page = genes.search("ABC1")
 
     assert page.pagination.page_size == 50
@@ -111,7 +112,7 @@ def test_pages_have_50_genes_by_default(genes_of: GenesOf) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("page_size", [1, 7, 30, 55, 100])
 def test_pages_of_any_size_join_into_the_same_list(genes_of: GenesOf, page_size: int) -> None:
-    pages = _read_all_pages(genes_of(_many_genes()), "ABC1", page_size)
+    pages = _read_all_pages(genes_of(_write_genes()), "ABC1", page_size)
     items = [item for page in pages for item in page.items]
 
     assert len(items) == 75
@@ -130,7 +131,7 @@ def test_results_come_in_the_canonical_envelope(genes: Genes) -> None:
 
 
 def test_replies_are_requested_and_read_as_xml() -> None:
-    services = Canned(
+    services = CannedGenes(
         esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
         esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
@@ -303,7 +304,7 @@ def test_a_name_of_several_taxa_is_ambiguous_and_the_hint_names_one(genes: Genes
 # Possible answers of NCBI, prepared
 
 
-def _run_search(services: Canned, query: str, **arguments: object) -> GenePage:
+def _run_search(services: CannedGenes, query: str, **arguments: object) -> GenePage:
     return SEARCH_GENES.run(services, {"query": query, **arguments})  # type: ignore[arg-type]
 
 
@@ -312,7 +313,7 @@ def _write_not_found(phrase: str) -> str:
 
 
 def test_a_symbol_that_ncbi_drops_does_not_return_every_gene() -> None:
-    services = Canned(
+    services = CannedGenes(
         esearch=[
             write_esearch_xml(40_000, range(1, 51), _write_not_found('"qq"[Preferred Symbol]')),
             write_esearch_xml(40_000, range(1, 51), _write_not_found('"qq"[Gene Name]')),
@@ -330,7 +331,7 @@ def test_a_symbol_that_ncbi_drops_does_not_return_every_gene() -> None:
 
 def test_a_dropped_word_among_others_causes_a_warning() -> None:
     errors = _write_not_found("supressorr")
-    services = Canned(
+    services = CannedGenes(
         esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
         esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )
@@ -342,7 +343,7 @@ def test_a_dropped_word_among_others_causes_a_warning() -> None:
 
 def test_a_gene_without_a_summary_is_named_and_the_others_are_returned() -> None:
     missing = '<DocumentSummary uid="2"><error>cannot get document summary</error></DocumentSummary>'
-    services = Canned(
+    services = CannedGenes(
         esearch=[write_esearch_xml(3, [1, 2, 3]), NOTHING, NOTHING],
         esummary=[write_esummary_xml(write_docsum(1, "ABC1"), missing, write_docsum(3, "ABC1"))],
     )
@@ -359,7 +360,7 @@ def test_a_gene_without_a_summary_is_named_and_the_others_are_returned() -> None
 
 @pytest.mark.parametrize("reply", [write_esummary_xml(), EntityNotFound("none of them")])
 def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> None:
-    services = Canned(esearch=[write_esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
+    services = CannedGenes(esearch=[write_esearch_xml(2, [1, 2]), NOTHING, NOTHING], esummary=[reply])
 
     with pytest.raises(UpstreamError) as caught:
         _run_search(services, "ABC1")
@@ -367,7 +368,7 @@ def test_a_page_without_any_summary_is_an_error(reply: bytes | Exception) -> Non
 
 
 def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None:
-    services = Canned(esearch=[write_esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
+    services = CannedGenes(esearch=[write_esearch_xml(60, range(1, 31)), NOTHING, NOTHING])
 
     with pytest.raises(UpstreamError) as caught:
         _run_search(services, "ABC1")
@@ -376,11 +377,11 @@ def test_fewer_ids_than_ncbi_counted_are_an_error_and_not_a_short_page() -> None
 
 def test_a_reply_that_is_not_a_search_result_is_an_upstream_error() -> None:
     with pytest.raises(UpstreamError):
-        _run_search(Canned(esearch=[b"<html>busy</html>", NOTHING, NOTHING]), "ABC1")
+        _run_search(CannedGenes(esearch=[b"<html>busy</html>", NOTHING, NOTHING]), "ABC1")
 
 
 def test_a_page_is_filled_from_three_searches_with_one_request_each() -> None:
-    services = Canned(
+    services = CannedGenes(
         esearch=[write_esearch_xml(1, [1]), write_esearch_xml(1, [2]), write_esearch_xml(9, [3, 4, 5])],
         esummary=[write_esummary_xml(*(write_docsum(uid, f"S{uid}") for uid in (1, 2, 3)))],
     )
@@ -393,7 +394,7 @@ def test_a_page_is_filled_from_three_searches_with_one_request_each() -> None:
 
 
 def test_later_pages_begin_inside_the_right_search() -> None:
-    services = Canned(
+    services = CannedGenes(
         esearch=[
             *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
             write_esearch_xml(40, range(21, 31)),
@@ -409,7 +410,7 @@ def test_later_pages_begin_inside_the_right_search() -> None:
     assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(13, 23)]
     assert [item.score for item in page.items] == [score_of(rank) for rank in range(12, 22)]
 
-    services = Canned(
+    services = CannedGenes(
         esearch=[
             *(write_esearch_xml(10, range(first, first + 10)) for first in (1, 11)),
             write_esearch_xml(40, range(21, 31)),
@@ -427,11 +428,11 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     """Each waits until all three were sent; one after the other they would never end."""
     gate = threading.Barrier(3, timeout=30)
 
-    class GatedServices(Canned):
-        def _next(self, endpoint: str, term: str) -> bytes | Exception:
+    class GatedServices(CannedGenes):
+        def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
             if endpoint == "esearch":
                 gate.wait()
-            return super()._next(endpoint, term)
+            return super().get_next_body(endpoint, term)
 
     services = GatedServices(
         esearch=[write_esearch_xml(1, [7157]), NOTHING, NOTHING],
@@ -441,7 +442,7 @@ def test_the_three_searches_of_a_query_are_in_flight_together() -> None:
     assert [item.symbol for item in _run_search(services, "TP53").items] == ["TP53"]
 
 
-class RoundServices(Canned):
+class RoundServices(CannedGenes):
     """Answers a request only when all requests of its round were sent."""
 
     def __init__(self, *rounds: int, **bodies: Any) -> None:
@@ -450,12 +451,12 @@ class RoundServices(Canned):
         self._rounds = [barrier for barrier in barriers for _ in range(barrier.parties)]
         self._lock = threading.Lock()
 
-    def _next(self, endpoint: str, term: str) -> bytes | Exception:
+    def get_next_body(self, endpoint: str, term: str) -> bytes | Exception:
         with self._lock:
             barrier = self._rounds.pop(0)
         barrier.wait()
         with self._lock:
-            return super()._next(endpoint, term)
+            return super().get_next_body(endpoint, term)
 
 
 def test_searches_with_wrong_exclusions_are_repeated_together() -> None:
@@ -498,7 +499,7 @@ def test_a_search_sends_no_request_twice_where_ncbi_kept_an_unknown_symbol(
 
 def test_a_wrong_exclusion_is_corrected_by_further_searches() -> None:
     symbols = _write_not_found('"two words"[Preferred Symbol]')
-    services = Canned(
+    services = CannedGenes(
         esearch=[
             write_esearch_xml(1, [1]),  # it is a symbol of two words
             write_esearch_xml(2, [1, 2]),
@@ -512,7 +513,7 @@ def test_a_wrong_exclusion_is_corrected_by_further_searches() -> None:
     terms = [parameters["term"] for endpoint, parameters in services.asked if endpoint == "esearch"]
     assert all(" NOT " in term for term in terms[3:5])
 
-    services = Canned(
+    services = CannedGenes(
         esearch=[
             write_esearch_xml(40_000, [9], symbols),
             write_esearch_xml(40_000, [9], symbols),
@@ -529,7 +530,7 @@ def test_a_wrong_exclusion_is_corrected_by_further_searches() -> None:
 
 def test_a_dropped_part_of_a_gene_query_is_reported_before_the_genes() -> None:
     errors = _write_not_found("supressorr")
-    services = Canned(
+    services = CannedGenes(
         esearch=[NOTHING, NOTHING, write_esearch_xml(1, [7157], errors)],
         esummary=[write_esummary_xml(write_docsum(7157, "TP53"))],
     )

@@ -1,12 +1,10 @@
 """Lists of gene symbols: one outcome per symbol, in order, and the articles of their genes."""
 
-import csv
-import io
 import json
 from pathlib import Path
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_rows
 
 pytestmark = pytest.mark.long
 
@@ -16,7 +14,7 @@ def test_a_file_of_symbols_leads_to_articles(cli: Cli, tmp_path: Path) -> None:
     file.write_text("TP53\n# a comment\nnosuchgene1, p53\nTP53\n", encoding="utf-8")
 
     done = cli("gene", "search", "-i", str(file), "--organism", "human", "-f", "csv")
-    rows = list(csv.DictReader(io.StringIO(done.out)))
+    rows = read_rows(done.out)
 
     assert done.status == 4
     assert "nosuchgene1" in done.err

@@ -226,7 +226,7 @@ def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_on_a_full_disk_a_reply_is_not_stored_and_the_call_succeeds(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
-        with bench.transport._cache.connection() as connection:
+        with bench.transport._cache.connection() as connection:  # the limit is one of a connection
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count={pages}")
         bench.server.always = Answer(body=ESEARCH.replace(b"asthma", b"x" * 500_000))

@@ -9,6 +9,7 @@ import pytest
 import requests
 from cache_helpers import search
 from loopback_transport import EMAIL, KEY, add_secrets, open_workbench
+from platform_marks import needs_modes
 
 from entrez_kit.services.transport import cached_session
 from entrez_kit.services.transport.cache import cache_file
@@ -22,7 +23,7 @@ def test_users_with_and_without_a_key_share_cached_replies(tmp_path: Path) -> No
             assert search(other).from_cache
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@needs_modes
 def test_files_can_be_read_only_by_their_owner(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
@@ -37,7 +38,7 @@ def test_files_can_be_read_only_by_their_owner(tmp_path: Path) -> None:
         os.umask(old)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+@needs_modes
 def test_permissions_of_an_open_file_are_corrected_and_those_of_a_shared_folder_are_not_changed(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)

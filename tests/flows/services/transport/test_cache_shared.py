@@ -11,6 +11,7 @@ import pytest
 from cache_helpers import count_requests, read_entries, search
 from loopback_server import ESEARCH, Loopback
 from loopback_transport import KEY, CountingLimiter, make_settings, open_bench, open_workbench
+from platform_marks import needs_fork
 from pydantic import SecretStr
 
 from entrez_kit.base.errors import StoreError
@@ -127,7 +128,7 @@ def test_several_processes_write_one_cache(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@needs_fork
 def test_a_forked_child_opens_its_own_connection_to_the_cache(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)

@@ -6,7 +6,6 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 from simulated_internet import HTML, Answer, SimulatedInternet, Site, internet, make_redirect, serve_bytes
@@ -171,14 +170,14 @@ def test_a_reply_with_invalid_http_is_not_a_page(internet: SimulatedInternet, sa
     assert get_failure(internet, said) == expected
 
 
-@pytest.mark.parametrize("length", [b"-1", b"abc", b"1e9", b"6, 7"])
+@pytest.mark.parametrize("length", [b"-1", b"abc", b"1e9"])
 def test_an_invalid_length_has_no_effect(internet: SimulatedInternet, length: bytes) -> None:
     with serve_bytes(OK + b"Content-Length: " + length + b"\r\n\r\n" + HTML) as port:
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
-        with suppress(EntrezKitError):
-            found = download(f"http://{HOST}/a", settings=Settings(), guard=internet.guard, deadline_s=3)
-            assert found.content == HTML
+        found = download(f"http://{HOST}/a", settings=Settings(), guard=internet.guard, deadline_s=3)
+
+    assert found.content == HTML
 
 
 @pytest.mark.long

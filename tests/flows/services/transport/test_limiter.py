@@ -11,40 +11,25 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from arrival_server import arrival_server, count_most_in_a_second, start_clients
-from limiter_threads import STALLED_SECONDS, acquire_before, check_whole_number, read_saved_state, run_in_threads
+from limiter_threads import (
+    STALLED_SECONDS,
+    acquire_before,
+    check_whole_number,
+    hold_state_file,
+    read_saved_state,
+    run_in_threads,
+    wait_until,
+)
 
 from entrez_kit.services.transport import limiter as module
 from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def state_file(tmp_path: Path) -> Path:
-    return tmp_path / "state" / "eutils"
-
-
-@pytest.fixture
-def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fail if a test sleeps."""
-
-    def refuse(seconds: float) -> None:
-        raise AssertionError(f"waited {seconds} s")
-
-    monkeypatch.setattr(time, "sleep", refuse)
-
-
-def _wait_until(condition: Callable[[], bool], what: str) -> None:
-    give_up = time.monotonic() + STALLED_SECONDS
-    while not condition():
-        assert time.monotonic() < give_up, f"{what} did not happen"
-        time.sleep(0.01)
 
 
 # Processes against a server
@@ -76,7 +61,7 @@ def test_processes_killed_at_any_moment_delay_no_other_process(state_file: Path)
     with arrival_server() as server, start_clients(6, server, **options) as started:
         for client in started:
             client.go()
-        _wait_until(lambda: len(server.times) >= 6, "sending")
+        wait_until(lambda: len(server.times) >= 6)
         for client in started[:4]:
             time.sleep(chance.uniform(0.05, 0.3))
             client.kill()
@@ -86,7 +71,7 @@ def test_processes_killed_at_any_moment_delay_no_other_process(state_file: Path)
         def count_sent_since(name: str) -> int:
             return sum(arrival.client == name and arrival.at > killed_at for arrival in server.arrivals)
 
-        _wait_until(lambda: all(count_sent_since(name) >= 4 for name in survivors), "sending by the survivors")
+        wait_until(lambda: all(count_sent_since(name) >= 4 for name in survivors))
         took = time.monotonic() - killed_at
 
         assert count_most_in_a_second(server.times) <= 10
@@ -122,7 +107,7 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
     limiter = RateLimiter(state_file, per_second=10)
     limiter.acquire()
     monkeypatch.setattr(module, "LOCK_PATIENCE_SECONDS", 0.2)
-    with module._lock_file(state_file):
+    with hold_state_file(state_file):
         times = []
         for _ in range(3):
             limiter.acquire()
@@ -135,7 +120,7 @@ def test_a_process_stopped_while_it_has_the_lock_delays_no_other_process(
 
 def test_a_file_removed_while_others_wait_for_it_is_no_longer_used(state_file: Path) -> None:
     waiting = threading.Thread(target=RateLimiter(state_file, per_second=10).find_problem)
-    with module._lock_file(state_file):
+    with hold_state_file(state_file):
         waiting.start()
         time.sleep(0.1)
         state_file.unlink()
@@ -339,7 +324,7 @@ def test_callers_that_wake_late_never_exceed_the_limit(state_file: Path, latest_
     """Simulate 16 processes with separate clocks, each woken late at random."""
     chance = random.Random(latest_ms)
     limiter = RateLimiter(state_file, per_second=10)
-    state = module._State()
+    state = module._State()  # a simulation without any waiting
     leaving: list[int] = []
     waits: list[int] = []
     # (time, tie-break, when it began to wait, whether it has a slot)

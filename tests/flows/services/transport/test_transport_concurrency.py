@@ -6,8 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from limiter_threads import wait_until
 from loopback_server import ESEARCH, HTML, Answer
-from loopback_transport import TransportBench, open_workbench
+from loopback_transport import open_workbench, read_search
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
@@ -37,15 +38,10 @@ def run_in_threads(number: int, work: Callable[[int], object]) -> list[object]:
     return results
 
 
-def search(bench: TransportBench, term: str = "asthma") -> bytes:
-    """Search and return the reply's bytes."""
-    return bench.eutils.esearch(db="pubmed", term=term).content
-
-
 @pytest.mark.parametrize("no_cache", [False, True])
 def test_identical_simultaneous_requests_are_sent_once(no_cache: bool, tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
-        assert run_in_threads(8, lambda _: search(bench)) == [ESEARCH] * 8
+        assert run_in_threads(8, lambda _: read_search(bench)) == [ESEARCH] * 8
         assert len(bench.server.seen) == bench.limiter.taken == 1
 
 
@@ -59,14 +55,14 @@ def test_identical_simultaneous_history_requests_are_sent_once_too(tmp_path: Pat
 def test_different_requests_are_sent_at_the_same_time(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(delay=0.4)) as bench:
         started = time.monotonic()
-        run_in_threads(8, lambda index: search(bench, str(index)))
+        run_in_threads(8, lambda index: read_search(bench, str(index)))
         assert time.monotonic() - started < 2.0
         assert len(bench.server.seen) == 8
 
 
 def test_each_waiting_thread_gets_its_own_error_object(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(body=HTML, delay=0.2), ncbi_max_retries=0) as bench:
-        errors = run_in_threads(6, lambda _: search(bench))
+        errors = run_in_threads(6, lambda _: read_search(bench))
         assert len(bench.server.seen) == 1
 
     assert all(isinstance(error, UpstreamError) for error in errors)
@@ -79,7 +75,7 @@ def test_each_waiting_thread_has_the_exchange_in_its_own_trace(tmp_path: Path) -
 
         def run_traced(_: int) -> tuple[int, int]:
             with tracing.trace("t") as trace:
-                search(bench)
+                read_search(bench)
             return len(trace.exchanges), trace.exchanges[0].attempts
 
         reported = run_in_threads(4, run_traced)
@@ -145,12 +141,12 @@ def test_a_waiting_thread_after_its_deadline_reports_it(tmp_path: Path) -> None:
         with bench.open_another(ncbi_total_deadline_ms=500):
             pass
         object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 5000)
-        leader = threading.Thread(target=search, args=(bench,))
+        leader = threading.Thread(target=read_search, args=(bench,))
         leader.start()
         time.sleep(0.1)
         object.__setattr__(bench.settings, "ncbi_total_deadline_ms", 100)
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         leader.join()
     assert caught.value.reason == "deadline_exceeded"
 
@@ -173,14 +169,14 @@ def test_a_full_queue_refuses_the_next_request_at_once(tmp_path: Path) -> None:
     limiter = SlowLimiter()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 3}
     with open_workbench(tmp_path, options=options) as bench:
-        threads = [threading.Thread(target=search, args=(bench, str(number))) for number in range(3)]
+        threads = [threading.Thread(target=read_search, args=(bench, str(number))) for number in range(3)]
         for thread in threads:
             thread.start()
-        _wait_until(lambda: bench.transport.waiting == 3)
+        wait_until(lambda: bench.transport.waiting == 3)
 
         started = time.monotonic()
         with pytest.raises(RateLimited) as caught:
-            search(bench, "one too many")
+            read_search(bench, "one too many")
         assert time.monotonic() - started < 5
         assert caught.value.reason == "queue_full"
         assert "NCBI_API_KEY" in caught.value.recovery_hint
@@ -190,7 +186,7 @@ def test_a_full_queue_refuses_the_next_request_at_once(tmp_path: Path) -> None:
         for thread in threads:
             thread.join()
         assert bench.transport.waiting == 0
-        assert search(bench, "one too many") == ESEARCH
+        assert read_search(bench, "one too many") == ESEARCH
         assert len(bench.server.seen) == 4
 
 
@@ -199,13 +195,13 @@ def test_a_cached_reply_needs_no_place_in_the_queue(tmp_path: Path) -> None:
     limiter.open.set()
     options = {"limiters": lambda settings, service: limiter, "max_waiting": 1}
     with open_workbench(tmp_path, options=options) as bench:
-        search(bench, "cached")
+        read_search(bench, "cached")
         limiter.open.clear()
-        waiting = threading.Thread(target=search, args=(bench, "slow"))
+        waiting = threading.Thread(target=read_search, args=(bench, "slow"))
         waiting.start()
-        _wait_until(lambda: bench.transport.waiting == 1)
+        wait_until(lambda: bench.transport.waiting == 1)
 
-        assert search(bench, "cached") == ESEARCH
+        assert read_search(bench, "cached") == ESEARCH
         limiter.open.set()
         waiting.join()
 
@@ -214,13 +210,13 @@ def test_requests_between_two_attempts_count_as_waiting_and_are_not_refused(tmp_
     options = {"max_waiting": 1, "backoff": Backoff(first=0.5, cap=0.5, spread=0)}
     with open_workbench(tmp_path, options=options) as bench:
         bench.server.then(Answer(status=500))
-        retried = threading.Thread(target=search, args=(bench, "retried"))
+        retried = threading.Thread(target=read_search, args=(bench, "retried"))
         retried.start()
-        _wait_until(lambda: bench.transport.waiting == 1)
+        wait_until(lambda: bench.transport.waiting == 1)
         with pytest.raises(RateLimited):
-            search(bench, "another")
+            read_search(bench, "another")
         retried.join()
-        assert search(bench, "retried") == ESEARCH
+        assert read_search(bench, "retried") == ESEARCH
         assert len(bench.server.seen) == 2
 
 
@@ -229,11 +225,4 @@ def test_the_size_of_the_queue_can_be_set_later(tmp_path: Path) -> None:
         assert bench.transport.max_waiting is None
         bench.transport.max_waiting = 100
         assert bench.transport.max_waiting == 100
-        assert search(bench) == ESEARCH
-
-
-def _wait_until(condition: Callable[[], bool]) -> None:
-    limit = time.monotonic() + 5
-    while not condition():
-        assert time.monotonic() < limit, "the condition was never true"
-        time.sleep(0.005)
+        assert read_search(bench) == ESEARCH

@@ -18,12 +18,12 @@ from loopback_transport import (
     EMAIL,
     KEY,
     CountingLimiter,
-    TransportBench,
     add_secrets,
     find_free_port,
     make_settings,
     open_bench,
     open_workbench,
+    read_search,
 )
 from urllib3.connectionpool import HTTPConnectionPool
 
@@ -39,11 +39,6 @@ from entrez_kit.services.transport import Call, Expect, faults, redirects
 from entrez_kit.services.transport.retry import Backoff
 
 BACKEND_ERROR = b"<eSearchResult><ERROR>Search Backend failed: try again</ERROR></eSearchResult>"
-
-
-def search(bench: TransportBench, term: str = "asthma") -> bytes:
-    """Search and return the reply's bytes."""
-    return bench.eutils.esearch(db="pubmed", term=term).content
 
 
 # Temporary failures
@@ -87,20 +82,20 @@ def test_four_failed_batches_of_many_do_not_stop_the_others(tmp_path: Path) -> N
         for number in range(40):
             if number % 10 == 3:
                 bench.server.then(Answer(status=400, body=b"<html><title>Bad Request</title></html>"))
-            assert search(bench, f"batch {number}") == ESEARCH
+            assert read_search(bench, f"batch {number}") == ESEARCH
 
 
 def test_a_compressed_reply_is_unpacked_byte_for_byte(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(compressed=True)) as bench:
-        assert search(bench) == ESEARCH
-        assert search(bench) == ESEARCH
+        assert read_search(bench) == ESEARCH
+        assert read_search(bench) == ESEARCH
         assert len(bench.server.seen) == 1
 
 
 def test_retry_after_in_seconds_is_obeyed(leaping_clock: list[float], tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "1"}))
-        search(bench)
+        read_search(bench)
 
         first, second = bench.server.seen
         assert 1.0 <= second.at - first.at < 2.5
@@ -110,7 +105,7 @@ def test_retry_after_as_a_date_is_obeyed(leaping_clock: list[float], tmp_path: P
     with open_workbench(tmp_path) as bench:
         date = formatdate(time.time() + 2, usegmt=True)
         bench.server.then(Answer(status=503, headers={"Retry-After": date}))
-        search(bench)
+        read_search(bench)
 
         first, second = bench.server.seen
         assert 0.8 <= second.at - first.at < 4
@@ -121,7 +116,7 @@ def test_retry_after_as_a_date_is_obeyed(leaping_clock: list[float], tmp_path: P
 
 def test_after_the_last_attempt_the_error_describes_the_failure(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(body=HTML)) as bench, pytest.raises(UpstreamError) as caught:
-        search(bench)
+        read_search(bench)
 
     assert caught.value.details == {
         "service": "eutils", "endpoint": "esearch", "status": 200, "reason": "invalid_response", "attempts": 4,
@@ -133,7 +128,7 @@ def test_after_the_last_attempt_the_error_describes_the_failure(tmp_path: Path) 
 def test_a_lasting_rate_limit_is_rate_limited(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(status=429, body=RATE_LIMIT)) as bench:
         with pytest.raises(RateLimited) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 4
 
     assert caught.value.reason == "rate_limited"
@@ -155,7 +150,7 @@ def test_an_error_that_a_retry_cannot_fix_is_requested_once(
 ) -> None:
     with open_workbench(tmp_path, always=answer, **add_secrets()) as bench:
         with pytest.raises(kind) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 1
     assert caught.value.details.get("attempts", 1) == 1
 
@@ -163,7 +158,7 @@ def test_an_error_that_a_retry_cannot_fix_is_requested_once(
 def test_the_number_of_retries_is_a_setting(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(status=500), ncbi_max_retries=0) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "ncbi_unreachable"
 
@@ -173,7 +168,7 @@ def test_a_body_larger_than_the_limit_is_refused(tmp_path: Path, monkeypatch: py
     huge = b"<eSearchResult><Count>1</Count>" + b" " * 200_000 + b"</eSearchResult>"
     with open_workbench(tmp_path, always=Answer(body=huge, compressed=True)) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "too_large"
 
@@ -190,7 +185,7 @@ def test_the_deadline_ends_a_call_whose_next_attempt_would_be_too_late(
         tmp_path, always=always, options=options, ncbi_total_deadline_ms=2200, ncbi_max_retries=9
     ) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 3
 
     assert caught.value.reason == "deadline_exceeded"
@@ -202,7 +197,7 @@ def test_a_retry_after_beyond_the_deadline_ends_the_call_at_once(leaping_clock: 
     always = Answer(status=429, body=RATE_LIMIT, headers={"Retry-After": "3600"})
     with open_workbench(tmp_path, always=always, ncbi_total_deadline_ms=2000) as bench:
         with pytest.raises(RateLimited) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 1
         assert sum(leaping_clock) == 0
     assert caught.value.reason == "deadline_exceeded"
@@ -214,7 +209,7 @@ def test_a_slow_body_ends_at_the_deadline(fault: str, tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=slow, ncbi_total_deadline_ms=800) as bench:
         started = time.monotonic()
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert time.monotonic() - started > 0.5
         assert bench.server.completed == 0
 
@@ -226,7 +221,7 @@ def test_the_timeout_of_a_request_leaves_time_for_another(tmp_path: Path) -> Non
     with open_workbench(tmp_path, ncbi_timeout_ms=300) as bench:
         bench.server.then(Answer(delay=1.0), Answer(fault="drip"), Answer(fault="hang"))
 
-        assert search(bench) == ESEARCH
+        assert read_search(bench) == ESEARCH
         assert len(bench.server.seen) == 4
 
 
@@ -253,7 +248,7 @@ def test_a_slot_after_the_deadline_is_a_rate_limit_and_no_request_is_sent(tmp_pa
     limiter = CountingLimiter(refuse_seconds=99.0)
     with open_workbench(tmp_path, options={"limiters": lambda settings, service: limiter}) as bench:
         with pytest.raises(RateLimited) as caught:
-            search(bench)
+            read_search(bench)
         assert bench.server.seen == []
     assert caught.value.reason == "deadline_exceeded"
     assert caught.value.details["attempts"] == 0
@@ -265,7 +260,7 @@ def test_the_real_limiter_enforces_the_rate(leaping_clock: list[float], tmp_path
 
         with open_bench(server, make_settings(server, tmp_path), limiters=get_shared_limiter) as bench:
             for number in range(5):
-                search(bench, str(number))
+                read_search(bench, str(number))
             times = [seen.at for seen in server.seen]
             assert times[3] - times[0] > 0.95
             assert times[4] - times[1] > 0.95
@@ -279,7 +274,7 @@ def test_a_closed_port_is_tried_few_times(tmp_path: Path) -> None:
     nobody = f"http://127.0.0.1:{find_free_port()}/entrez/eutils"
     with open_workbench(tmp_path, ncbi_max_retries=9) as bench, bench.open_another(eutils_url=nobody) as other:
         with pytest.raises(UpstreamError) as caught:
-            search(other)
+            read_search(other)
         assert other.limiter.taken == 3
     assert caught.value.reason == "connection"
     assert caught.value.details["host"] == "127.0.0.1"
@@ -287,16 +282,16 @@ def test_a_closed_port_is_tried_few_times(tmp_path: Path) -> None:
 
 
 def test_a_name_that_does_not_resolve_is_a_dns_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_such_name(*_: object, **__: object) -> None:
+    def raise_unknown_name(*_: object, **__: object) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr("socket.getaddrinfo", no_such_name)
+    monkeypatch.setattr("socket.getaddrinfo", raise_unknown_name)
     with (
         open_workbench(tmp_path) as bench,
         bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
-        search(other)
+        read_search(other)
     assert caught.value.reason == "dns"
 
 
@@ -309,7 +304,7 @@ def test_a_proxy_that_does_not_answer_is_a_proxy_failure(tmp_path: Path, monkeyp
         bench.open_another(eutils_url="https://eutils.ncbi.nlm.nih.gov/entrez/eutils") as other,
         pytest.raises(UpstreamError) as caught,
     ):
-        search(other)
+        read_search(other)
     assert caught.value.reason == "proxy"
 
 
@@ -317,7 +312,7 @@ def test_a_proxy_is_not_used_for_requests_to_this_machine(tmp_path: Path, monkey
     monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{find_free_port()}")
     monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{find_free_port()}")
     with open_workbench(tmp_path) as bench:
-        assert search(bench) == ESEARCH
+        assert read_search(bench) == ESEARCH
 
 
 def test_a_server_without_tls_is_a_tls_failure(tmp_path: Path) -> None:
@@ -326,7 +321,7 @@ def test_a_server_without_tls_is_a_tls_failure(tmp_path: Path) -> None:
         bench.open_another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
         pytest.raises(UpstreamError) as caught,
     ):
-        search(other)
+        read_search(other)
     assert caught.value.reason == "tls"
     assert "REQUESTS_CA_BUNDLE" in caught.value.recovery_hint
 
@@ -350,7 +345,7 @@ def test_a_server_that_never_answers_is_a_timeout(tmp_path: Path) -> None:
         port = silent.getsockname()[1]
         changes = {"eutils_url": f"http://127.0.0.1:{port}/entrez/eutils", "ncbi_timeout_ms": 100}
         with bench.open_another(**changes) as other, pytest.raises(UpstreamError) as caught:
-            search(other)
+            read_search(other)
     assert caught.value.reason == "timeout"
     assert caught.value.details["attempts"] == 4
 
@@ -390,7 +385,7 @@ def test_an_error_about_too_many_ids_of_a_search_is_an_upstream_error(tmp_path: 
 def test_a_redirect_on_the_same_loopback_host_is_followed_with_its_parameters(tmp_path: Path) -> None:
     with open_workbench(tmp_path, **add_secrets()) as bench:
         bench.server.then(Answer(status=301, headers={"Location": "/moved/esearch.fcgi?db=pubmed&api_key=old&term=x"}))
-        search(bench)
+        read_search(bench)
 
         first, second = bench.server.seen
         assert (first.params["api_key"], second.params["api_key"]) == (KEY, KEY)
@@ -404,7 +399,7 @@ def test_the_key_is_not_sent_to_another_port(tmp_path: Path) -> None:
         bench.server.then(
             Answer(status=307, headers={"Location": f"{other.server.root}/esearch.fcgi?db=pubmed&term=x"})
         )
-        search(bench)
+        read_search(bench)
 
         assert KEY in bench.server.seen[0].raw
         assert "api_key" not in other.server.seen[0].raw
@@ -429,7 +424,7 @@ def test_the_same_origin_has_the_same_scheme_host_and_port(other: str, same: boo
 def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi"}))
-        search(bench, "x" * 3000)
+        read_search(bench, "x" * 3000)
 
         assert [seen.method for seen in bench.server.seen] == ["POST", "POST"]
         assert bench.server.seen[1].params["term"] == "x" * 3000
@@ -448,7 +443,7 @@ def test_a_redirected_post_stays_a_post(status: int, tmp_path: Path) -> None:
 def test_a_redirect_to_another_host_is_refused(location: str, tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(status=302, headers={"Location": location}), **add_secrets()) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "redirected"
     assert KEY not in str(caught.value)
@@ -460,13 +455,13 @@ def test_a_permanent_redirect_is_reported_as_permanent(
 ) -> None:
     away = Answer(status=status, headers={"Location": "https://example.org/esearch.fcgi?api_key=old"})
     with open_workbench(tmp_path, always=away) as bench, pytest.raises(UpstreamError) as caught:
-        search(bench)
+        read_search(bench)
     assert (caught.value.reason, caught.value.details["moved_to"]) == ("redirected", "https://example.org")
     assert "moved esearch permanently" in caught.value.message
 
     with open_workbench(tmp_path / "near") as bench, caplog.at_level(logging.DEBUG, "entrez_kit"):
         bench.server.then(Answer(status=status, headers={"Location": "/moved/esearch.fcgi?term=asthma&api_key=old"}))
-        search(bench)
+        read_search(bench)
     reported = [text for text in caplog.messages if "moved permanently" in text]
     assert reported == [f"esearch has moved permanently to {bench.server.root}/moved/esearch.fcgi"]
 
@@ -476,7 +471,7 @@ def test_a_circle_of_redirects_ends(tmp_path: Path) -> None:
         tmp_path, always=Answer(status=302, headers={"Location": "/esearch.fcgi?term=asthma"})
     ) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 4
     assert caught.value.reason == "redirected"
 
@@ -489,7 +484,7 @@ def test_a_redirect_without_the_arguments_is_refused_and_its_answer_is_not_read(
     with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=status, headers={"Location": location}))
         with pytest.raises(UpstreamError) as caught:
-            search(bench, term)
+            read_search(bench, term)
         assert len(bench.server.seen) == 1
     assert caught.value.reason == "redirected"
 
@@ -501,11 +496,11 @@ def test_the_trace_has_every_exchange(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         bench.server.then(Answer(status=500))
         with tracing.trace() as trace:
-            search(bench)
-            search(bench)
+            read_search(bench)
+            read_search(bench)
             bench.server.always = Answer(status=404)
             with pytest.raises(UpstreamError):
-                search(bench, "other")
+                read_search(bench, "other")
 
     reported = [
         (exchange.endpoint, exchange.from_cache, exchange.attempts, exchange.size) for exchange in trace.exchanges
@@ -519,7 +514,7 @@ def test_the_trace_has_every_exchange(tmp_path: Path) -> None:
 
 def test_without_a_key_or_email_none_is_sent(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
-        search(bench)
+        read_search(bench)
         params = bench.server.seen[0].params
 
     assert "email" not in params
@@ -529,7 +524,7 @@ def test_without_a_key_or_email_none_is_sent(tmp_path: Path) -> None:
 
 def test_each_service_gets_only_the_identity_that_its_policy_requests(tmp_path: Path) -> None:
     with open_workbench(tmp_path, **add_secrets()) as bench:
-        search(bench)
+        read_search(bench)
         bench.server.always = Answer(body=b'{"status":"ok","records":[]}')
         bench.transport.send(Call("idconv", "idconv", bench.server.idconv_url, (("ids", "1"),), Expect("json")))
         bench.transport.send(Call("europepmc", "search", bench.server.root, (("query", "1"),), Expect("json")))
@@ -576,7 +571,7 @@ def test_a_service_with_a_limit_of_simultaneous_requests_gets_no_more(tmp_path: 
 def test_the_deadline_applies_to_the_headers_too(fault: Fault, tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(fault=fault), ncbi_total_deadline_ms=1000) as bench:
         with pytest.raises(UpstreamError) as caught:
-            search(bench)
+            read_search(bench)
         assert bench.server.completed == 0
 
     assert caught.value.exit_code == 5
@@ -588,10 +583,10 @@ def test_an_incomplete_compressed_stream_is_not_an_answer_even_with_complete_htt
     half = Answer(body=whole[: int(len(whole) * share)], headers={"Content-Encoding": "gzip"})
     with open_workbench(tmp_path, always=half) as bench:
         with pytest.raises(UpstreamError, match="truncated"):
-            search(bench)
+            read_search(bench)
         assert len(bench.server.seen) == 4
         bench.server.always = Answer(compressed=True)
-        assert search(bench) == ESEARCH
+        assert read_search(bench) == ESEARCH
 
 
 def test_text_cut_by_a_wrong_content_length_is_detected(tmp_path: Path) -> None:

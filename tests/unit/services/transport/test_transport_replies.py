@@ -1,12 +1,11 @@
 """Valid and invalid replies, decided by their bodies."""
 
-import gzip
 import json
 import time
 from pathlib import Path
 
 import pytest
-from used_recordings import require_recordings
+from used_recordings import list_recordings, read_recording, require_recordings
 
 from entrez_kit.base.errors import (
     EntityNotFound,
@@ -78,14 +77,6 @@ def write_error_document(root: str, text: str) -> bytes:
 # Real replies
 
 
-def _list_recordings(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_file())
-
-
-def _read_body(path: Path) -> bytes:
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-
-
 def _make_recorded_call(path: Path, body: bytes) -> Call:
     folder = path.parent.name
     if body.lstrip()[:1] == b"{":
@@ -102,10 +93,10 @@ def _make_recorded_call(path: Path, body: bytes) -> Call:
 
 def test_every_recorded_reply_is_accepted(real_data: Path) -> None:
     folders = [*ROOTS, "efetch_pubmed", "efetch_medline", "efetch_other", "efetch_gene", "efetch_pmc", "mesh", "idconv"]
-    paths = [path for folder in folders for path in _list_recordings(real_data / folder)]
+    paths = [path for folder in folders for path in list_recordings(real_data / folder)]
     wrong = []
     for path in paths:
-        body = _read_body(path)
+        body = read_recording(path)
         raised: Exception | None = None
         try:
             is_complete(_make_recorded_call(path, body), body)
@@ -120,7 +111,7 @@ def test_every_recorded_reply_is_accepted(real_data: Path) -> None:
 
 def test_every_recorded_error_is_an_error(real_data: Path) -> None:
     kinds = {}
-    for path in _list_recordings(real_data / "errors"):
+    for path in list_recordings(real_data / "errors"):
         raised = get_refusal(make_call("efetch"), path.read_bytes())
         kinds[path.name.partition("__")[0]] = raised.error if isinstance(raised, Retryable) else raised
     require_recordings({"biomcp", "sul_pub"} <= kinds.keys())
@@ -132,9 +123,9 @@ def test_every_recorded_error_is_an_error(real_data: Path) -> None:
 @pytest.mark.parametrize("at", [0.1, 0.5, 0.9, 0.999])
 def test_no_recorded_document_is_accepted_if_it_is_cut(real_data: Path, at: float) -> None:
     for path in [
-        *_list_recordings(real_data / "esearch"),
-        *_list_recordings(real_data / "esummary"),
-        *_list_recordings(real_data / "elink"),
+        *list_recordings(real_data / "esearch"),
+        *list_recordings(real_data / "esummary"),
+        *list_recordings(real_data / "elink"),
     ]:
         body = path.read_bytes().rstrip()
         cut = body[: min(int(len(body) * at), len(body) - 1)]
@@ -698,11 +689,11 @@ def test_a_reply_without_a_requested_record_is_incomplete() -> None:
 
 
 def test_many_concatenated_documents_take_linear_time() -> None:
-    def seconds(number: int) -> float:
+    def measure_seconds(number: int) -> float:
         body = b"".join(b"<Set><Id>%d</Id></Set>\n" % count for count in range(number))
         start = time.thread_time()
         assert is_complete(make_call("efetch", Expect("xml")), body)
         return time.thread_time() - start
 
-    few = min(seconds(2_000) for _ in range(3))
-    assert seconds(20_000) < 30 * few
+    few = min(measure_seconds(2_000) for _ in range(3))
+    assert measure_seconds(20_000) < 30 * few

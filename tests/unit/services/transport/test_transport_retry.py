@@ -121,11 +121,11 @@ def test_a_final_error_is_raised_at_once() -> None:
         ("٣", None),
     ],
 )
-def test_retry_after_in_seconds(header: str | None, seconds: float | None) -> None:
+def test_retry_after_can_be_a_number_of_seconds(header: str | None, seconds: float | None) -> None:
     assert parse_retry_after(header) == seconds
 
 
-def test_retry_after_as_a_date() -> None:
+def test_retry_after_can_be_a_date() -> None:
     assert parse_retry_after(formatdate(1000.0, usegmt=True), now=990.0) == 10.0
     assert parse_retry_after(formatdate(1000.0, usegmt=True), now=2000.0) == 0.0
     assert parse_retry_after("Wed, 99 Foo 2024 25:00:00 GMT") is None
