@@ -5,10 +5,11 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database, DocSumItem
 from entrez_kit.local.eutils.replies import (
-    ESUMMARY_V1_PROLOG,
     LocalReply,
+    answer_elements,
     answer_json,
     answer_xml,
+    build_header,
     format_prolog,
     to_elements,
     to_json,
@@ -64,7 +65,7 @@ def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) 
     for uid in ids:
         found = database.build_summary(uid)
         result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **to_json(found)}
-    answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
+    answer: dict[str, Any] = {"header": build_header("esummary")}
     if errors:
         answer["error"] = errors[0]
     return answer_json({**answer, "result": result})
@@ -87,8 +88,7 @@ def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[s
 
 
 def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
-    parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
-    parts += [f"\t<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
+    parts = [f"\t<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
     for uid in ids:
         items = database.build_docsum(uid)
         if items is None:
@@ -96,8 +96,7 @@ def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[s
         else:
             inner = "".join(_render_item(item, 1) for item in items)
             parts.append(f"<DocSum>\n\t<Id>{escape_xml(uid)}</Id>\n{inner}</DocSum>\n\n")
-    parts.append("</eSummaryResult>\n")
-    return answer_xml("".join(parts))
+    return answer_elements("esummary", "".join(parts))
 
 
 def _render_item(item: DocSumItem, depth: int) -> str:
