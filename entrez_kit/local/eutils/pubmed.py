@@ -14,7 +14,6 @@ from entrez_kit.local.eutils import medline, summaries
 from entrez_kit.local.eutils.database import (
     BadRequest,
     Database,
-    DocSumItem,
     FetchCall,
     LinkInfo,
     SearchCall,
@@ -23,6 +22,7 @@ from entrez_kit.local.eutils.database import (
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.document import Document
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
@@ -191,19 +191,18 @@ class PubMedDatabase(Database):
 
     def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        number = self._find_number(uid)
-        if number is None:
-            return None
-        document = self.collection.read_document(number)
-        return summaries.build_summary(document, len(self.collection.find_citing(document.pmid)))
+        return self._summarize(uid, summaries.build_summary)
 
-    def build_docsum(self, uid: str) -> Sequence[DocSumItem] | None:
+    def build_docsum(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 1 summary."""
+        return self._summarize(uid, summaries.build_docsum)
+
+    def _summarize(self, uid: str, build: Callable[[Document, int], Mapping[str, Any]]) -> Mapping[str, Any] | None:
         number = self._find_number(uid)
         if number is None:
             return None
         document = self.collection.read_document(number)
-        return summaries.build_docsum(document, len(self.collection.find_citing(document.pmid)))
+        return build(document, len(self.collection.find_citing(document.pmid)))
 
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
