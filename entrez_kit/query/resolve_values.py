@@ -13,6 +13,7 @@ from entrez_kit.query.fields import BY_CODE, LANGUAGES, Field, Tag
 from entrez_kit.query.filters import (
     APPROXIMATE,
     KNOWN,
+    STRATEGIES,
     explain_unknowable,
     find_filter,
     missing_actions_error,
@@ -24,7 +25,6 @@ from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.printing import print_days, quote_term, quote_value
 from entrez_kit.query.record_terms import FULL
-from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.units import Fidelity, Report, Unit
 from entrez_kit.query.words import normalize, split_pattern
 

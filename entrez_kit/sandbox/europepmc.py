@@ -20,18 +20,13 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.text import escape_xml
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, Shelf, join_authors, to_form
+from entrez_kit.sandbox.service_data import EUROPEPMC
 
 VERSION: Final = "6.9"
 ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 MAX_PAGE: Final = 1000
 DEFAULT_PAGE: Final = 25
-SORTS: Final = {
-    "P_PDATE_D": "pub_date",
-    "FIRST_PDATE_D": "pub_date",
-    "PUB_YEAR": "pub_date",
-    "AUTH_FIRST": "Author",
-    "CITED": "cited",
-}
+SORTS: Final[dict[str, str]] = EUROPEPMC["sorts"]
 """The sort fields. For any other field, the reply contains only the version."""
 NOTHING_SAID: Final = answer_json({"version": VERSION})
 _RANKED: Final = ("Author", "pub_date")

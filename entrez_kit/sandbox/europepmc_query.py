@@ -13,12 +13,13 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.query import dates
 from entrez_kit.query.algebra import And, Everything, HistorySet, Not, Or, Query, Term
 from entrez_kit.query.evaluate import Evaluator
-from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
+from entrez_kit.query.fields import ABSTRACT, BY_CODE
 from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.resolve import Resolver
 from entrez_kit.query.words import split_pattern, split_words
 from entrez_kit.sandbox.europepmc_records import Shelf
+from entrez_kit.sandbox.service_data import EUROPEPMC
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -28,39 +29,9 @@ _TOKEN: Final = re.compile(
     r'(?:(?P<open>\()|"(?P<phrase>(?>(?:\\.|[^"\\])*))"|\[(?P<range>[^\]]*+)\]|(?P<word>(?>(?:\\.|[^\s()"\[\]\\])+)))|\s*+(?P<close>\))'
 )
 _CLOSING: Final = re.compile(r"\s*+\)")
-_TEXT: Final = {
-    "": ALL_FIELDS,
-    "TITLE": BY_CODE["TITL"],
-    "ABSTRACT": ABSTRACT,
-    "TITLE_ABS": BY_CODE["TIAB"],
-    "KW": BY_CODE["OTRM"],
-    "AFF": BY_CODE["AFFL"],
-    "GRANT_ID": BY_CODE["GRNT"],
-}
-_VALUES: Final = {
-    "MESH": "mesh",
-    "AUTH": "au",
-    "AUTHORID": "auid",
-    "AUTH_FIRST": "1au",
-    "JOURNAL": "ta",
-    "ISSN": "ta",
-    "VOLUME": "vi",
-    "ISSUE": "ip",
-    "PUB_TYPE": "pt",
-    "LANG": "la",
-    "CHEM": "nm",
-    "DOI": "aid",
-    "PMCID": "aid",
-}
-_FLAGS: Final = {
-    "OPEN_ACCESS": "pubmed pmc",
-    "IN_EPMC": "pubmed pmc",
-    "IN_PMC": "pubmed pmc",
-    "HAS_FT": "pubmed pmc",
-    "HAS_FREE_FULLTEXT": "pubmed pmc",
-    "HAS_ABSTRACT": "hasabstract",
-    "HAS_DOI": "has doi",
-}
+_TEXT: Final = {name: BY_CODE[code] for name, code in EUROPEPMC["text_fields"].items()} | {"ABSTRACT": ABSTRACT}
+_VALUES: Final[dict[str, str]] = EUROPEPMC["value_fields"]
+_FLAGS: Final[dict[str, str]] = EUROPEPMC["flags"]
 _IDS: Final = frozenset(("EXT_ID", "PMCID"))
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 _MAX_DEPTH: Final = 200

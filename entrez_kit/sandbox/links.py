@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import Database, LinkInfo
-from entrez_kit.local.eutils.requesting import ENTREZ
+from entrez_kit.local.eutils.entrez_data import DATABASES
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixtures
 
@@ -42,7 +42,7 @@ def read_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 def _describe_link(name: str) -> LinkInfo:
     target = name.split("_")[1]
-    return LinkInfo(name, target, f"{ENTREZ[target]} Links", f"{ENTREZ[target]} records linked to this record")
+    return LinkInfo(name, target, f"{DATABASES[target]} Links", f"{DATABASES[target]} records linked to this record")
 
 
 class LinkedDatabase(Database):

@@ -19,6 +19,7 @@ from entrez_kit.local.eutils.database import (
     SearchCall,
     SearchOutcome,
 )
+from entrez_kit.local.eutils.entrez_data import DATA
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.records.collection import RecordCollection
@@ -32,17 +33,7 @@ from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999
-SORTS: Final = {
-    "pub_date": "pub_date",
-    "pub date": "pub_date",
-    "author": "Author",
-    "first author": "Author",
-    "journalname": "JournalName",
-    "journal name": "JournalName",
-    "relevance": "relevance",
-    "most recent": "",
-    "most_recent": "",
-}
+SORTS: Final[dict[str, str]] = DATA["sorts"]
 ARTICLE_SET: Final = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
     '"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>'
@@ -93,16 +84,7 @@ class PubMedDatabase(Database):
     description = "PubMed bibliographic record"
     ceiling = CEILING
     summary_dtd = "20160808"
-    links: Sequence[LinkInfo] = (
-        LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
-        LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
-        LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
-        LinkInfo("pubmed_pubmed_combined", "pubmed", "Combined", "Similar articles and the latest citing one", 1),
-        LinkInfo("pubmed_pubmed_five", "pubmed", "Five most related Articles", "The five most similar articles", 1),
-        LinkInfo("pubmed_pubmed_refs", "pubmed", "References", "PubMed articles cited by this one", 131),
-        LinkInfo("pubmed_pubmed_reviews", "pubmed", "Related Articles by Review", "Similar reviews", 1),
-        LinkInfo("pubmed_pubmed_reviews_five", "pubmed", "Five most related Articles by Review", "Five reviews", 1),
-    )
+    links: Sequence[LinkInfo] = tuple(LinkInfo(**link) for link in DATA["links"])
 
     def __init__(
         self,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from entrez_kit.local.eutils.entrez_data import DATA
 from entrez_kit.local.records.text import escape_attribute, escape_xml
 
 XML: Final = "text/xml; charset=UTF-8"
@@ -51,15 +52,7 @@ class Items:
     entries: Iterable[str | Mapping[str, Any]]
 
 
-_REPEATED: Final = {
-    "LinkSetDbHistory": "linksetdbhistories",
-    "DbInfo": "dbinfo",
-    "PhraseNotFound": "phrasesnotfound",
-    "FieldNotFound": "fieldsnotfound",
-    "PhraseIgnored": "phrasesignored",
-    "QuotedPhraseNotFound": "quotedphrasesnotfound",
-    "OutputMessage": "outputmessages",
-}
+_PLURALS: Final[dict[str, str]] = DATA["plurals"]
 """Names in JSON of repeated elements whose plural is not formed with "s"."""
 
 
@@ -71,7 +64,7 @@ def to_json(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        _REPEATED.get(name, f"{name.lower()}s") if isinstance(one, list) else name.lower(): to_json(one)
+        _PLURALS.get(name, f"{name.lower()}s") if isinstance(one, list) else name.lower(): to_json(one)
         for name, one in value.items()
     }
 
@@ -110,19 +103,8 @@ def format_prolog(root: str, identifier: str, path: str) -> str:
     return f'<?xml version="1.0" encoding="UTF-8" ?>\n{doctype}\n'
 
 
-_RESULTS: Final = {
-    "esearch": ("eSearchResult", format_prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")),
-    "esummary": (
-        "eSummaryResult",
-        format_prolog("eSummaryResult", "esummary v1 20041029", "20041029/esummary-v1.dtd"),
-    ),
-    "elink": ("eLinkResult", format_prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")),
-    "epost": ("ePostResult", format_prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")),
-    "einfo": ("eInfoResult", format_prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")),
-    # As at NCBI, this DOCTYPE does not match the root element.
-    "efetch": ("eFetchResult", format_prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")),
-}
-"""The root element of each E-utility, and what precedes it."""
+_RESULTS: Final = {name: (root, format_prolog(*prolog)) for name, (root, *prolog) in DATA["results"].items()}
+"""The root element of each E-utility, and what precedes it. As at NCBI, the DOCTYPE of EFetch has another name."""
 
 
 def answer_elements(endpoint: str, elements: str, status: int = 200) -> LocalReply:

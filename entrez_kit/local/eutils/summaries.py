@@ -3,20 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.local.eutils.entrez_data import DATA, NOTICES
 from entrez_kit.local.eutils.replies import Items
-from entrez_kit.local.records.document import NOTICES, Document, PartialDate, render_marked_text
+from entrez_kit.local.records.document import Document, PartialDate, render_marked_text
 from entrez_kit.query.fields import LANGUAGES
 from entrez_kit.query.words import split_words
 
-RECORD_STATUS: Final = {
-    "MEDLINE": "PubMed - indexed for MEDLINE",
-    "PubMed-not-MEDLINE": "PubMed",
-    "In-Process": "PubMed - in process",
-    "In-Data-Review": "PubMed - in process",
-    "Publisher": "PubMed - as supplied by publisher",
-}
-PUBLICATION_STATUS: Final = {"epublish": "3", "ppublish": "4", "aheadofprint": "10"}
-_ID_NUMBERS: Final = {"pubmed": 1, "doi": 3, "pii": 4, "pmcid": 5, "pmc": 8, "mid": 8, "bookaccession": 8}
+_RECORD_STATUSES: Final[dict[str, str]] = DATA["record_statuses"]
+_PUBLICATION_STATUSES: Final[dict[str, str]] = DATA["publication_statuses"]
+_ID_NUMBERS: Final[dict[str, int]] = DATA["id_numbers"]
 
 
 def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
@@ -43,8 +38,8 @@ def build_summary(document: Document, cited: int) -> Mapping[str, Any]:
         "ISSN": document.get_issn("Print") or document.get_issn("Linking"),
         "ESSN": document.get_issn("Electronic"),
         "PubType": Items("flag", document.publication_types),
-        "RecordStatus": "PubMed" if document.is_book else RECORD_STATUS.get(document.status, "PubMed"),
-        "PubStatus": PUBLICATION_STATUS.get(document.publication_status, "255"),
+        "RecordStatus": "PubMed" if document.is_book else _RECORD_STATUSES.get(document.status, "PubMed"),
+        "PubStatus": _PUBLICATION_STATUSES.get(document.publication_status, "255"),
         "ArticleIds": Items("ArticleId", _build_article_ids(document)),
         "History": Items(
             "PubMedPubDate",
@@ -120,7 +115,7 @@ def build_docsum(document: Document, cited: int) -> Mapping[str, Any]:
         "ISSN": document.get_issn("Print"),
         "ESSN": document.get_issn("Electronic"),
         "PubTypeList": Items("PubType", document.publication_types),
-        "RecordStatus": RECORD_STATUS.get(document.status, "PubMed"),
+        "RecordStatus": _RECORD_STATUSES.get(document.status, "PubMed"),
         "PubStatus": document.publication_status,
         "ArticleIds": ids,
         **({"DOI": document.doi} if document.doi else {}),  # the only item that NCBI omits

@@ -16,21 +16,6 @@ from entrez_kit.local.records.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
-NOTICES: Final = {
-    "ErratumIn": ("EIN", "Erratum in"),
-    "ErratumFor": ("EFR", "Erratum for"),
-    "RetractionIn": ("RIN", "Retraction in"),
-    "RetractionOf": ("ROF", "Retraction of"),
-    "ExpressionOfConcernIn": ("ECI", "Expression of concern in"),
-    "ExpressionOfConcernFor": ("ECF", "Expression of concern for"),
-    "CommentIn": ("CIN", "Comment in"),
-    "CommentOn": ("CON", "Comment on"),
-    "UpdateIn": ("UIN", "Update in"),
-    "UpdateOf": ("UOF", "Update of"),
-    "RepublishedIn": ("RPI", "Corrected and republished in"),
-    "RepublishedFrom": ("RPF", "Corrected and republished from"),
-}
-"""The kinds of notices with their tags in MEDLINE and their names in summaries."""
 _NAMES: Final = ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
