@@ -75,7 +75,7 @@ class Syntax:
 
     @property
     def dangling(self) -> list[str]:
-        """The operators that lack an operand."""
+        """The operators that lack an operand, which Entrez ignores; NOT needs no operand before it."""
         return [repair.message.split()[0] for repair in self.repairs if repair.code == "dangling_operator"]
 
 

@@ -86,24 +86,6 @@ def allows_proximity(field_allows: bool, words: Sequence[str], distance: int, qu
     return field_allows and quoted and len(words) > 1 and distance <= MAX_DISTANCE
 
 
-def breaks_up(quoted: bool) -> bool:
-    """Return whether PubMed breaks up a tagged phrase that no record has: the last word keeps the tag.
-
-    The User Guide says so for a phrase without quotation marks, and that the marks of an unknown phrase are ignored.
-    No recorded reply shows both together.
-    """
-    return True
-
-
-def drops_unknown_hyphenated() -> bool:
-    """Return whether PubMed searches without an unknown hyphenated word.
-
-    The User Guide: a hyphenated phrase that is not in the index finds nothing. A recorded reply lists such phrases as
-    PhraseNotFound, but they are alternatives there, so dropping them would give the same records.
-    """
-    return False
-
-
 def subtract_months(amount: int, unit: str, today: date) -> int:
     """Return the first day (yyyymmdd) of the last months or years: the same day of an earlier month.
 
