@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry, list_values
-from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
+from entrez_kit.local.eutils.small_query import SmallQuery, Uids, Values, has_value
 from entrez_kit.local.mesh_store import split_lines
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
@@ -55,7 +55,7 @@ class _StoredQuery(SmallQuery):
         super().__init__(_Uids(database), MESH_FIELDS)
         self._database = database
 
-    def sort_ids(self, found: Found) -> list[str]:
+    def sort_ids(self, found: Uids) -> list[str]:
         """Return ids in the order of results."""
         return sorted(found, key=int, reverse=True)
 
@@ -71,7 +71,7 @@ class _StoredQuery(SmallQuery):
             else len(self.records)
         )
 
-    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Uids:
         """Return the records that have a value in a field."""
         return frozenset(
             uid

@@ -181,7 +181,7 @@ class Resolver:
     def _break_phrase(self, tag: Tag, words: list[str], operand: Operand) -> Unit:
         """Search a phrase that no record has: the last word in the field, the earlier ones with term mapping.
 
-        The User Guide says so for a phrase without quotation marks, and that the marks of an unknown phrase are
+        The User Guide describes this for a phrase without quotation marks; the marks of an unknown phrase are
         ignored. No recorded reply shows both together.
         """
         earlier = self._resolve_run(words[:-1], operand)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from entrez_kit.query.lexer import Repair, Token
+from entrez_kit.query.lexer import QueryToken, Repair
 
 SHORTEST_STEM: Final = 4
 """Characters before the first ``*`` of a wildcard (PubMed User Guide). With fewer, PubMed drops the ``*``."""
@@ -18,14 +18,14 @@ MAX_DISTANCE: Final = 1_000
 _PLAIN: Final = frozenset(("word", "history"))
 
 
-def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> list[Token]:
+def read_lowercase_operators(tokens: Sequence[QueryToken], repairs: list[Repair]) -> list[QueryToken]:
     """Read ``or`` and ``not`` as operators beside a parenthesis, a tag or a quoted phrase, and omit them elsewhere.
 
     The User Guide demands capitals, and neither word is a stopword. A recorded reply to ``Mus musculus or Rattus``
     mapped two terms and reported no unknown word, so ``or`` was an operator or was dropped. Between plain words it is
     omitted here, which gives AND, the narrower result. ``and`` is a stopword; both readings are the same.
     """
-    kept: list[Token] = []
+    kept: list[QueryToken] = []
     for index, token in enumerate(tokens):
         name = token.text.lower()
         if token.kind != "word" or name not in ("and", "or", "not") or index in (0, len(tokens) - 1):
@@ -41,11 +41,11 @@ def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> 
             repairs.append(Repair("lowercase_operator", f"{token.text!r} was ignored as a word.", token.start))
         else:
             repairs.append(Repair("lowercase_operator", f"{token.text!r} was read as {name.upper()}.", token.start))
-            kept.append(Token("operator", name.upper(), token.start, token.end))
+            kept.append(QueryToken("operator", name.upper(), token.start, token.end))
     return kept
 
 
-def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) -> dict[int, str]:
+def find_tags_after_parentheses(tokens: Sequence[QueryToken], repairs: list[Repair]) -> dict[int, str]:
     """Return the tag of each term in parentheses that a tag follows, by position: ``(a OR b)[tiab]``.
 
     The grammar has no such tag, and PubMed's reaction is not recorded. Searching the terms without the tag would be

@@ -42,7 +42,7 @@ class BadQuery(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class Clause:
     """A word, phrase or range, with its field if there is one."""
 
     field: str
@@ -52,11 +52,11 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class EuropePMCQuery:
     """A parsed query and its leaves. In ``query``, ``HistorySet(n)`` is the leaf with this number."""
 
     query: Query
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[Clause, ...]
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -71,7 +71,7 @@ class Parsed:
         return leaves.evaluate(self.query)
 
 
-def parse(query: str) -> Parsed:
+def parse(query: str) -> EuropePMCQuery:
     """Parse a query.
 
     Raises:
@@ -79,18 +79,18 @@ def parse(query: str) -> Parsed:
     """
     if query.replace('\\"', "").count('"') % 2:
         raise BadQuery("a quotation mark is never closed")
-    parser = _Parser(query)
+    parser = _EuropePMCParser(query)
     found = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
-    return Parsed(found, tuple(parser.leaves))
+    return EuropePMCQuery(found, tuple(parser.leaves))
 
 
-class _Parser:
+class _EuropePMCParser:
     def __init__(self, query: str) -> None:
         self._query = query
         self._place = 0
-        self.leaves: list[Leaf] = []
+        self.leaves: list[Clause] = []
 
     def is_at_end(self) -> bool:
         """Return whether only white space is left."""
@@ -139,11 +139,11 @@ class _Parser:
             return inner
         text = next(match[name] for name in ("phrase", "range", "word") if match[name] is not None)
         plain = re.sub(r"\\(.)", r"\1", text)
-        self.leaves.append(Leaf(field, plain, match["phrase"] is not None, match["range"] is not None))
+        self.leaves.append(Clause(field, plain, match["phrase"] is not None, match["range"] is not None))
         return HistorySet(len(self.leaves) - 1)
 
 
-def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
+def _run_leaf(leaf: Clause, shelf: Shelf, names_sources: bool) -> BitMap:
     field, text = leaf.field, leaf.text.strip()
     if not text or (field in _IDS and leaf.quoted and names_sources):
         return BitMap()  # in the real service, a quoted id in a query with a source finds nothing

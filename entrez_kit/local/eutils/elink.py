@@ -8,7 +8,7 @@ from entrez_kit.local.eutils.replies import Items, LocalReply, answer_values
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
-Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
+FoundLinks = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
 def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -52,8 +52,8 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
     return [link for link in database.links if link.target in target.split(",")]
 
 
-def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> Found:
-    found: Found = []
+def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
+    found: FoundLinks = []
     for link in wanted:
         best: dict[str, int] = {}
         for uid in group:
@@ -66,7 +66,7 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
     return found
 
 
-def _list_neighbors(found: Found, scored: bool, mode: str) -> dict[str, Any]:
+def _list_neighbors(found: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
     """Return the links of one set. JSON has only the id of a link without score."""
     shown: list[dict[str, Any]] = []
     for link, pairs in found:
@@ -81,7 +81,7 @@ def _name_link(link: LinkInfo) -> dict[str, str]:
     return {"DbTo": link.target, "LinkName": link.name}
 
 
-def _store_links(state: LocalState, sets: Sequence[tuple[list[str], Found]]) -> list[dict[str, Any]]:
+def _store_links(state: LocalState, sets: Sequence[tuple[list[str], FoundLinks]]) -> list[dict[str, Any]]:
     """Store the linked ids on the history server; return the keys of each set."""
     environment: str | None = None
     stored: list[dict[str, Any]] = []

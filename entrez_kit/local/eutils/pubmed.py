@@ -28,7 +28,7 @@ from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
-from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.search import DateLimit, QueryMatches, search
 from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
@@ -159,7 +159,7 @@ class PubMedDatabase(Database):
         numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _sort_found(self, found: Found, order: str, most: int) -> Sequence[int]:
+    def _sort_found(self, found: QueryMatches, order: str, most: int) -> Sequence[int]:
         """Return the records found: the first ``most`` in order, the others in any order."""
         index, words = self.collection.index, list(found.resolved.ranking)
         if order != "relevance" or not words:
@@ -308,7 +308,7 @@ _REASONS: Final = {
 }
 
 
-def _describe_fidelity(found: Found, order: str | None) -> str:
+def _describe_fidelity(found: QueryMatches, order: str | None) -> str:
     reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
     fidelity = found.fidelity
     if found.resolved.lacks_tree:

@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, Words, decode_records, decode_varints, gather
+from entrez_kit.query.segments.coding import (
+    Bytes,
+    Integers,
+    Numbers,
+    WordPostings,
+    decode_records,
+    decode_varints,
+    gather,
+)
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
@@ -187,15 +195,15 @@ class TermList:
     def _read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
         return decode_records(*self._read_stream(numbers, 0), self._segment.records)
 
-    def read_words(self, numbers: Integers) -> Words:
+    def read_words(self, numbers: Integers) -> WordPostings:
         """Return the postings of these words."""
         return self._segment.guard(self._read_words, numbers)
 
-    def read_word(self, word: str) -> Words | None:
+    def read_word(self, word: str) -> WordPostings | None:
         """Return the postings of one word; None if no record has it."""
         return self._segment.guard(self._read_word, word)
 
-    def _read_word(self, word: str) -> Words | None:
+    def _read_word(self, word: str) -> WordPostings | None:
         number = self.texts.find(word)
         if number is None:
             return None
@@ -207,15 +215,15 @@ class TermList:
                 raise ValueError("a range is outside of the data")
             return self._streams[stream][begin:end]
 
-        return Words(read, np.array([places[1][0] - places[0][0]]), self._segment.records)
+        return WordPostings(read, np.array([places[1][0] - places[0][0]]), self._segment.records)
 
-    def _read_words(self, numbers: Integers) -> Words:
+    def _read_words(self, numbers: Integers) -> WordPostings:
         data, lengths = self._read_stream(numbers, 0)
 
         def read(stream: int) -> Bytes:
             return self._read_stream(numbers, stream)[0] if stream else data
 
-        return Words(read, lengths, self._segment.records)
+        return WordPostings(read, lengths, self._segment.records)
 
 
 _NONE: Final = np.empty(0, np.int64)

@@ -55,7 +55,7 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
     (graph,) = files(store)
     record = store.graph_records / f"{graph.name}.json"  # as if this copy had been written in place
     neighbours._write_record(
-        record, neighbours._Record(neighbours._hash_file(graph), neighbours._identify(graph.stat()))
+        record, neighbours._GraphRecord(neighbours._hash_file(graph), neighbours._identify(graph.stat()))
     )
     assert graphs(store) == {MODEL: COUNT}
     assert graph_is_used(store)
@@ -65,7 +65,7 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 def count_as_large(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(reading, "MANY", 500)
-    patch.setattr(neighbours, "FEWEST_ASKED", 50)
+    patch.setattr(neighbours, "MIN_REQUESTED", 50)
     patch.setattr(vectors, "LOOKED_UP", 1)
     patch.setattr(vector_index, "BLOCK", 64)
     patch.setattr(vector_index, "AT_ONCE", 100)

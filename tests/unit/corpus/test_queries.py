@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.corpus.search.query import (
-    MOST_CONCEPTS,
+    MAX_CONCEPTS,
     PART_WEIGHT,
     REQUEST_WEIGHT,
     parse,
@@ -11,14 +11,14 @@ from entrez_kit.corpus.search.query import (
     yield_other_spellings,
 )
 from entrez_kit.corpus.search.terms import stem_words
-from entrez_kit.query.segments.relevance import Phrase
+from entrez_kit.query.segments.relevance import WordSequence
 
 
-def nothing(phrase: Phrase) -> bool:
+def nothing(phrase: WordSequence) -> bool:
     return False
 
 
-def anything(phrase: Phrase) -> bool:
+def anything(phrase: WordSequence) -> bool:
     return True
 
 
@@ -80,7 +80,7 @@ def test_only_a_quoted_phrase_that_exists_is_required() -> None:
 
 
 def test_a_long_query_is_cut() -> None:
-    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MOST_CONCEPTS
+    assert len(parse(" ".join(f"word{number}" for number in range(500)), nothing)) == MAX_CONCEPTS
 
 
 def test_text_for_sqlite_has_only_letters_digits_and_our_own_quotes() -> None:

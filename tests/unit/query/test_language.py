@@ -22,7 +22,7 @@ from entrez_kit.query.mesh import (
 )
 from entrez_kit.query.parser import parse
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.search import Found, search
+from entrez_kit.query.search import QueryMatches, search
 from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import STOP_WORDS, split_words
 
@@ -80,7 +80,7 @@ VOCABULARY = Vocabulary(
 )
 
 
-def _search(term: str, *, lenient: bool = False) -> Found:
+def _search(term: str, *, lenient: bool = False) -> QueryMatches:
     return search(term, INDEX, VOCABULARY, today=date(2020, 1, 3), lenient=lenient)
 
 
