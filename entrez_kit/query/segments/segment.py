@@ -264,6 +264,8 @@ class Segment:
         self.path = path
         self.number = next(_numbers)
         """A number that no other segment of this process has."""
+        self._ranks: dict[str, Numbers] = {}
+        """The place of each record in the order of its sort texts, by name of the order."""
         self._map = None if data is not None else _map_file(path)
         self._bytes: Bytes = np.frombuffer(data or self._map or b"", np.uint8)
         self.size = len(self._bytes)
@@ -346,14 +348,9 @@ class Segment:
         except (ValueError, IndexError, MemoryError) as exc:
             raise damaged_error(self.path, str(exc) or type(exc).__name__) from None
 
-    @cached_property
-    def ranks(self) -> "dict[str, Numbers]":
-        """The place of each record in the order of its sort texts, by name of the order."""
-        return {}
-
     def rank_texts(self, source: str) -> Numbers:
         """Return the number of the sort text of each record, from 1 on; records without a text have 0."""
-        ranks = self.ranks.get(source)
+        ranks = self._ranks.get(source)
         if ranks is None:
             ranks = np.zeros(self.records, np.uint32)
             listed = self.list("sort", source)
@@ -361,7 +358,7 @@ class Segment:
                 numbers = np.arange(len(listed))
                 sizes, records = listed.read_records(numbers)
                 ranks[records] = np.repeat(numbers + 1, sizes)
-            self.ranks[source] = ranks
+            self._ranks[source] = ranks
         return ranks
 
     def verify(self) -> None:
