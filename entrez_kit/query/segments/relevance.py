@@ -78,13 +78,6 @@ class _FieldPostings(NamedTuple):
         frequencies[there] = self.count_at(places[there]).astype(np.float32) * self.weight
         return frequencies
 
-    def read_frequencies(self) -> Scores:
-        """Return the weighted numbers of occurrences in all records."""
-        return self.count_at(_ALL).astype(np.float32) * self.weight
-
-
-_ALL: Final = slice(None)
-
 
 class Occurrences:
     """The records of a segment that have a concept, and their scores at rarity 1.
@@ -146,7 +139,7 @@ class Occurrences:
         return scored
 
     def _score_all(self, parts: Sequence[_FieldPostings], there: Mask | None) -> tuple[Numbers, Scores]:
-        each = [(part.records, part.read_frequencies()) for part in parts]
+        each = [(part.records, part.count_at(slice(None)).astype(np.float32) * part.weight) for part in parts]
         records, frequencies = _sum_frequencies(each, self._segment.records, there)
         return records, self._formula.score(frequencies, self._segment.lengths[records], self._mean)
 
