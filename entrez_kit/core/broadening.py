@@ -184,9 +184,9 @@ def compare_with_query(term: str, reply: ESearchReply, count: Callable[[str], in
     strict = compare_strictly(term, reply)
     dangling: tuple[str, ...] = ()
     if has_operator(term):  # else the parser is not imported
-        from entrez_kit.query.reduction import find_dangling_operators
+        from entrez_kit.query.parser import parse
 
-        dangling = tuple(dict.fromkeys(find_dangling_operators(term)))
+        dangling = tuple(dict.fromkeys(parse(term).dangling))
     if not strict.differs:
         return Broadening(reply.count, dangling=dangling)
     total = strict.count

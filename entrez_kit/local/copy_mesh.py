@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.local.eutils.mesh import Heading, MeshDatabase, list_values
-from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
+from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry, list_values
+from entrez_kit.local.eutils.small_query import SmallQuery, Uids, Values, has_value
 from entrez_kit.local.mesh_store import split_lines
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
@@ -55,7 +55,7 @@ class _StoredQuery(SmallQuery):
         super().__init__(_Uids(database), MESH_FIELDS)
         self._database = database
 
-    def sort_ids(self, found: Found) -> list[str]:
+    def sort_ids(self, found: Uids) -> list[str]:
         """Return ids in the order of results."""
         return sorted(found, key=int, reverse=True)
 
@@ -71,7 +71,7 @@ class _StoredQuery(SmallQuery):
             else len(self.records)
         )
 
-    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Uids:
         """Return the records that have a value in a field."""
         return frozenset(
             uid
@@ -113,7 +113,7 @@ class _StoredQuery(SmallQuery):
         return {to_uid(row[0]) for row in rows}
 
 
-class _Headings(Mapping[str, Heading]):
+class _Headings(Mapping[str, MeshEntry]):
     """The records by UID."""
 
     def __init__(self, database: "StoredMesh") -> None:
@@ -125,12 +125,12 @@ class _Headings(Mapping[str, Heading]):
     def __iter__(self) -> Iterator[str]:
         return iter(_Uids(self._database))
 
-    def __getitem__(self, uid: str) -> Heading:
+    def __getitem__(self, uid: str) -> MeshEntry:
         rows = self._database.select(f"SELECT {_COLUMNS} FROM headings WHERE ui = ?", to_ui(uid))
         if not rows:
             raise KeyError(uid)
         ui, name, trees, terms, note, short = rows[0]
-        heading = Heading(uid, ui, name, split_lines(trees), split_lines(terms), note)
+        heading = MeshEntry(name, split_lines(trees), split_lines(terms), uid=uid, ui=ui, scope_note=note)
         return (
             replace(heading, subheadings=split_lines(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
         )
@@ -158,7 +158,7 @@ class StoredMesh(MeshDatabase):
         return not self.select("SELECT 1 FROM headings LIMIT 1")
 
     @cached_property
-    def records(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID."""
         return _Headings(self)
 

@@ -1,53 +1,31 @@
 """PubMed's filters: those that records themselves answer, and those that need data outside of the records."""
 
+import json
 import re
+from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 
-STATUS_FILTERS: Final = {
-    "MEDLINE": "medline",
-    "PubMed-not-MEDLINE": "pubmednotmedline",
-    "Publisher": "publisher",
-    "In-Process": "inprocess",
-    "In-Data-Review": "inprocess",
-}
+_FOLDER: Final = Path(__file__).parent
+_DATA: Final = json.loads((_FOLDER / "filters.json").read_text(encoding="utf-8"))
+STATUS_FILTERS: Final[dict[str, str]] = _DATA["statuses"]
 """By the status of a record, the filter that it matches."""
-
-_NOTICES: Final = (
-    *("commentin", "commenton", "erratumin", "erratumfor", "retractionin", "retractionof", "republishedin"),
-    *("republishedfrom", "correctedrepublishedin", "correctedrepublishedfrom", "retractedandrepublishedin"),
-    *("retractedandrepublishedfrom", "expressionofconcernin", "expressionofconcernfor", "updatein", "updateof"),
-    *("associatedpublication", "associateddataset", "summaryforpatientsin", "originalreportin"),
-)
-NOTICE_FILTERS: Final = {
-    **{name: f"has{name}" for name in _NOTICES},
-    "partialretractionin": "hasretractionin",
-    "partialretractionof": "hasretractionof",
-    "correctedandrepublishedin": "hascorrectedrepublishedin",
-    "correctedandrepublishedfrom": "hascorrectedrepublishedfrom",
-}
+NOTICE_FILTERS: Final[dict[str, str]] = {name: f"has{name}" for name in _DATA["notices"]} | _DATA["other_notices"]
 """By the lower-case type of a comment or correction, the filter of the records that have one."""
-
-BARE: Final = frozenset(
-    (
-        *("hasabstract", "hasstructuredabstract", "hasnonenglishabstract", "haskeyword", "hascois"),
-        *("hasdatabanklist", "hasnihmsid", "indexingmethod automated", "indexingmethod curated"),
-        *("pubstatusaheadofprint", "pubstatusnihms", "pubstatuspmcsd", "ownernasa"),
-        *NOTICE_FILTERS.values(),
-    )
-)
+BARE: Final = frozenset((*_DATA["bare"], *NOTICE_FILTERS.values()))
 """Filters that need no tag, normalized."""
 KNOWN: Final = BARE | {*STATUS_FILTERS.values(), "all", "data", "pubmed pmc"}
 """Filters that exist although no record may match them, normalized."""
-_SYNONYMS: Final = {
-    "has abstract": "hasabstract",
-    "abstract": "hasabstract",
-    "systematic review": "systematic",
-    "systematic reviews": "systematic",
-}
-APPROXIMATE: Final = frozenset(("pubmed pmc", "data", "pubstatusnihms", "pubstatuspmcsd"))
+APPROXIMATE: Final = frozenset(_DATA["approximate"])
 """Filters that the records answer nearly: embargo dates, for example, are not in them."""
+STRATEGIES: Final[dict[str, str]] = json.loads((_FOLDER / "strategies.json").read_text(encoding="utf-8"))
+"""The queries of Clinical Queries and systematic reviews, by the normalized name of the filter.
+
+PubMed does not publish the records of these filters but their queries (PubMed User Guide, "Clinical Queries Filters";
+"Search Strategy Used to Create the PubMed Systematic Reviews Filter", as of 2018). NLM may change them at any time, so
+an answer with one is approximate.
+"""
 
 _LINKOUT: Final = re.compile(r"(?:free )?full text|lo(?:all|prov|attr|cat|group|free).*|ffrft.*|fft")
 _BOOKS: Final = re.compile(r"pubmed books|books|pmcbook.*")
@@ -56,7 +34,8 @@ _STRATEGIES: Final = re.compile(r"clinical queries.*|litc.*|medical genetics|coc
 
 def find_filter(key: str) -> str:
     """Return the name under which an index lists a filter, from the normalized name in a query."""
-    return _SYNONYMS.get(key, key)
+    name: str = _DATA["synonyms"].get(key, key)
+    return name
 
 
 def explain_unknowable(key: str) -> str | None:

@@ -19,7 +19,7 @@ _FOLD: Final = str.maketrans(dict.fromkeys(TYPOGRAPHIC_QUOTES, '"'))
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QueryToken:
     """A part of a query. ``text`` has no quotes or brackets; ``start`` and ``end`` are positions in the query."""
 
     kind: TokenKind
@@ -37,10 +37,10 @@ class Repair:
     start: int
 
 
-def tokenize(query: str) -> tuple[list[Token], list[Repair]]:
+def tokenize(query: str) -> tuple[list[QueryToken], list[Repair]]:
     """Return the tokens of a query and the repairs. Typographic quotation marks are read as plain ones."""
     text = query.translate(_FOLD)
-    tokens: list[Token] = []
+    tokens: list[QueryToken] = []
     repairs: list[Repair] = []
     if text != query:
         first = next(position for position, (old, new) in enumerate(zip(query, text, strict=True)) if old != new)
@@ -53,23 +53,23 @@ def tokenize(query: str) -> tuple[list[Token], list[Repair]]:
         if sign.isspace():
             continue
         if sign in "()":
-            tokens.append(Token("open" if sign == "(" else "close", sign, start, position))
+            tokens.append(QueryToken("open" if sign == "(" else "close", sign, start, position))
         elif sign in _SIGNS:
-            tokens.append(Token("operator", _SIGNS[sign], start, position))
+            tokens.append(QueryToken("operator", _SIGNS[sign], start, position))
         elif sign == '"':
             end = text.find('"', position)
             if end < 0:
                 repairs.append(Repair("unmatched_quote", "Unmatched double quote ignored.", start))
                 continue
             inner, position = text[position:end], end + 1
-            tokens.append(Token("quoted", " ".join(inner.split()), start, position))
+            tokens.append(QueryToken("quoted", " ".join(inner.split()), start, position))
         elif sign == "[":
             end = text.find("]", position)
             if end < 0:
                 repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
                 continue
             inner, position = text[position:end], end + 1
-            tokens.append(Token("tag", " ".join(inner.split()), start, position))
+            tokens.append(QueryToken("tag", " ".join(inner.split()), start, position))
         elif sign == "]":
             repairs.append(Repair("unmatched_bracket", "Unmatched square bracket ignored.", start))
         else:
@@ -77,17 +77,17 @@ def tokenize(query: str) -> tuple[list[Token], list[Repair]]:
     return tokens, repairs
 
 
-def _scan_word(text: str, start: int, tokens: list[Token]) -> int:
+def _scan_word(text: str, start: int, tokens: list[QueryToken]) -> int:
     """Add a word, an operator, a reference to a search or the colon of a range; return the position after it."""
     if match := _HISTORY.match(text, start):
-        tokens.append(Token("history", match[0], start, match.end()))
+        tokens.append(QueryToken("history", match[0], start, match.end()))
         return match.end()
     match = _WORD.match(text, start)
     assert match is not None  # the caller has excluded every other character
     word, end = match[0], match.end()
     after_operand = bool(tokens) and tokens[-1].kind in ("tag", "quoted")
     if word == ":" or (word[0] == ":" and after_operand):
-        tokens.append(Token("colon", ":", start, start + 1))
+        tokens.append(QueryToken("colon", ":", start, start + 1))
         return start + 1
-    tokens.append(Token("operator" if word in OPERATORS else "word", word, start, end))
+    tokens.append(QueryToken("operator" if word in OPERATORS else "word", word, start, end))
     return end

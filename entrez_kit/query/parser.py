@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.lexer import Repair, Token, tokenize
+from entrez_kit.query.lexer import QueryToken, Repair, tokenize
 from entrez_kit.query.words import split_words
 
 T = TypeVar("T")
@@ -75,17 +75,17 @@ class Syntax:
 
     @property
     def dangling(self) -> list[str]:
-        """The operators that lack an operand."""
+        """The operators that lack an operand, which Entrez ignores; NOT needs no operand before it."""
         return [repair.message.split()[0] for repair in self.repairs if repair.code == "dangling_operator"]
 
 
-class _Frame:
+class _OpenGroup:
     """A group that is being read."""
 
     def __init__(self, start: int) -> None:
         self.start = start
         self.parts: list[Part] = []
-        self.operator: Token | None = None
+        self.operator: QueryToken | None = None
 
 
 def parse(query: str) -> Syntax:
@@ -95,7 +95,7 @@ def parse(query: str) -> Syntax:
 
 
 class _Parser:
-    def __init__(self, query: str, tokens: list[Token], repairs: list[Repair]) -> None:
+    def __init__(self, query: str, tokens: list[QueryToken], repairs: list[Repair]) -> None:
         self._query = query
         self._tokens = unsettled.read_lowercase_operators(tokens, repairs)
         self._repairs = repairs
@@ -103,13 +103,13 @@ class _Parser:
 
     def parse(self) -> Syntax:
         tokens = self._tokens
-        frames = [_Frame(0)]
+        frames = [_OpenGroup(0)]
         index = 0
         while index < len(tokens):
             token = tokens[index]
             frame = frames[-1]
             if token.kind == "open":
-                frames.append(_Frame(token.start))
+                frames.append(_OpenGroup(token.start))
             elif token.kind == "close":
                 if len(frames) > 1:
                     self._close(frames, index)
@@ -133,7 +133,7 @@ class _Parser:
     def _report(self, code: str, message: str, start: int) -> None:
         self._repairs.append(Repair(code, message, start))
 
-    def _set_operator(self, frame: _Frame, token: Token) -> None:
+    def _set_operator(self, frame: _OpenGroup, token: QueryToken) -> None:
         if frame.operator is not None and token.text != "NOT":
             self._drop_operator(frame)
         elif not frame.parts and token.text != "NOT":
@@ -142,18 +142,18 @@ class _Parser:
             return
         frame.operator = token
 
-    def _drop_operator(self, frame: _Frame) -> None:
+    def _drop_operator(self, frame: _OpenGroup) -> None:
         if frame.operator is not None:
             name = frame.operator.text
             self._report("dangling_operator", f"{name} has no term on one side.", frame.operator.start)
             frame.operator = None
 
-    def _add(self, frame: _Frame, node: Operand | Group, start: int, end: int) -> None:
+    def _add(self, frame: _OpenGroup, node: Operand | Group, start: int, end: int) -> None:
         operator = frame.operator
         frame.operator = None
         frame.parts.append(Part(operator.text if operator else _IMPLIED, node, start, end))
 
-    def _close(self, frames: list[_Frame], index: int) -> None:
+    def _close(self, frames: list[_OpenGroup], index: int) -> None:
         """Add the innermost group, which the token at this index closes, to the group around it."""
         inner = frames.pop()
         self._drop_operator(inner)
@@ -174,7 +174,7 @@ class _Parser:
                 node = replace(node, tag=node.tag or tag)
         self._add(frames[-1], node, start, end)
 
-    def _read_operand(self, frame: _Frame, index: int) -> int:
+    def _read_operand(self, frame: _OpenGroup, index: int) -> int:
         operand, index = self._read_term(index)
         tokens = self._tokens
         if index + 1 < len(tokens) and tokens[index].kind == "colon" and tokens[index + 1].kind in ("word", "quoted"):

@@ -58,11 +58,6 @@ def _join_parts(left: Part, operator: str, right: Part) -> Part:
     return left if right is neutral else f"{left} {operator} {right}"
 
 
-def find_dangling_operators(term: str) -> list[str]:
-    """Return the operators of a query that lack an operand, which Entrez ignores; NOT needs no operand before it."""
-    return parse(term).dangling
-
-
 # Records that a search misses because they have no MeSH terms
 
 _MESH_FIELDS: Final = frozenset(("MESH", "MAJR", "SUBH", "PAPX"))

@@ -172,15 +172,18 @@ class Resolver:
         if self._has_records(leaf):
             return unit
         hyphenated = "-" in phrase.strip("-") and " " not in phrase
-        is_kept = len(words) == 1 or truncated or hyphenated or not self._lenient
-        if is_kept or not unsettled.breaks_up(operand.quoted):
+        if len(words) == 1 or truncated or hyphenated or not self._lenient:
             return unit.report_first(_report_missing(operand, operand.tag))
         if operand.quoted:
             report.add(_report_missing(operand, operand.tag))
         return self._break_phrase(tag, phrase.split(), operand).report_first(report)
 
     def _break_phrase(self, tag: Tag, words: list[str], operand: Operand) -> Unit:
-        """Search a phrase that no record has: the last word in the field, the earlier ones with term mapping."""
+        """Search a phrase that no record has: the last word in the field, the earlier ones with term mapping.
+
+        The User Guide describes this for a phrase without quotation marks; the marks of an unknown phrase are
+        ignored. No recorded reply shows both together.
+        """
         earlier = self._resolve_run(words[:-1], operand)
         last = to_leaf(tag.field, split_pattern(words[-1]) or words[-1:])
         return join_with_and([earlier, Unit(Shown(last, quote_term(print_words(words[-1]), tag.field.label)))])
@@ -258,8 +261,8 @@ class Resolver:
             report.quoted_not_found.append(f'"{word}"')
         else:
             report.phrases_not_found.append(word)
-        drops = self._lenient and (len(words) == 1 or unsettled.drops_unknown_hyphenated())
-        return Unit(None, report=report) if drops else unit
+        # The User Guide: a hyphenated phrase that is not in the index finds nothing. No recorded reply contradicts it.
+        return Unit(None, report=report) if self._lenient and len(words) == 1 else unit
 
     def _search_each(self, field: Field, run: Sequence[str]) -> Unit:
         """Search words without a tag in the field of the ``field`` parameter, without mapping."""

@@ -13,6 +13,7 @@ from entrez_kit.query.fields import BY_CODE, LANGUAGES, Field, Tag
 from entrez_kit.query.filters import (
     APPROXIMATE,
     KNOWN,
+    STRATEGIES,
     explain_unknowable,
     find_filter,
     missing_actions_error,
@@ -24,7 +25,6 @@ from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.printing import print_days, quote_term, quote_value
 from entrez_kit.query.record_terms import FULL
-from entrez_kit.query.search_strategies import STRATEGIES
 from entrez_kit.query.units import Fidelity, Report, Unit
 from entrez_kit.query.words import normalize, split_pattern
 
@@ -143,13 +143,13 @@ class ValueFinder:
     def _get_tree(self, field: Field) -> Tree:
         return self._vocabulary.subheadings if field.code == "SUBH" else self._vocabulary.headings
 
-    def _find_headings(self, tree: Tree, source: str, key: str, *, explodes: bool) -> "_Headings | None":
+    def _find_headings(self, tree: Tree, source: str, key: str, *, explodes: bool) -> "_FoundHeadings | None":
         """Return a heading and all narrower ones."""
         heading = tree.find(key)
         if heading is not None:
-            return _Headings(heading.name, tree.explode(heading) if explodes else (heading.key,))
+            return _FoundHeadings(heading.name, tree.explode(heading) if explodes else (heading.key,))
         unlisted = find_unlisted_heading(key, self._index, source)
-        return None if unlisted is None else _Headings(unlisted, (unlisted,), lacks_tree=explodes)
+        return None if unlisted is None else _FoundHeadings(unlisted, (unlisted,), lacks_tree=explodes)
 
     # names, journals and identifiers
 
@@ -257,7 +257,7 @@ class ValueFinder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Headings:
+class _FoundHeadings:
     """A heading and the normalized names of it and of all narrower ones.
 
     ``lacks_tree`` is true if narrower ones are wanted and only the records have the heading, not the vocabulary.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QueryMatches:
     """The records that a query matches, and what PubMed reports about the query."""
 
     records: BitMap
@@ -66,7 +66,7 @@ def search(
     limit: DateLimit | None = None,
     today: date | None = None,
     lenient: bool = False,
-) -> Found:
+) -> QueryMatches:
     """Search an index.
 
     Args:
@@ -90,7 +90,7 @@ def search(
     whole = resolver.resolve(syntax)
     report, resolved = whole.report, whole.query
     if resolved is None:
-        return Found(BitMap(), " ".join(query.split()), report.fidelity, report, syntax.repairs)
+        return QueryMatches(BitMap(), " ".join(query.split()), report.fidelity, report, syntax.repairs)
     if limit is not None:
         tag = parse_tag(limit.kind)
         column = tag.field if tag is not None and tag.field.kind == "date" else BY_CODE["PDAT"]
@@ -100,4 +100,4 @@ def search(
     # As recorded: if PubMed drops an unknown word from a query, the translation is the query as it was sent.
     as_sent = lenient and any(not phrase.endswith("]") for phrase in report.phrases_not_found)
     translation = query.strip() if as_sent else print_query(resolved)
-    return Found(evaluator.evaluate(resolved), translation, report.fidelity, report, syntax.repairs)
+    return QueryMatches(evaluator.evaluate(resolved), translation, report.fidelity, report, syntax.repairs)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Final
 
-from entrez_kit.query.lexer import Repair, Token
+from entrez_kit.query.lexer import QueryToken, Repair
 
 SHORTEST_STEM: Final = 4
 """Characters before the first ``*`` of a wildcard (PubMed User Guide). With fewer, PubMed drops the ``*``."""
@@ -18,14 +18,14 @@ MAX_DISTANCE: Final = 1_000
 _PLAIN: Final = frozenset(("word", "history"))
 
 
-def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> list[Token]:
+def read_lowercase_operators(tokens: Sequence[QueryToken], repairs: list[Repair]) -> list[QueryToken]:
     """Read ``or`` and ``not`` as operators beside a parenthesis, a tag or a quoted phrase, and omit them elsewhere.
 
     The User Guide demands capitals, and neither word is a stopword. A recorded reply to ``Mus musculus or Rattus``
     mapped two terms and reported no unknown word, so ``or`` was an operator or was dropped. Between plain words it is
     omitted here, which gives AND, the narrower result. ``and`` is a stopword; both readings are the same.
     """
-    kept: list[Token] = []
+    kept: list[QueryToken] = []
     for index, token in enumerate(tokens):
         name = token.text.lower()
         if token.kind != "word" or name not in ("and", "or", "not") or index in (0, len(tokens) - 1):
@@ -41,11 +41,11 @@ def read_lowercase_operators(tokens: Sequence[Token], repairs: list[Repair]) -> 
             repairs.append(Repair("lowercase_operator", f"{token.text!r} was ignored as a word.", token.start))
         else:
             repairs.append(Repair("lowercase_operator", f"{token.text!r} was read as {name.upper()}.", token.start))
-            kept.append(Token("operator", name.upper(), token.start, token.end))
+            kept.append(QueryToken("operator", name.upper(), token.start, token.end))
     return kept
 
 
-def find_tags_after_parentheses(tokens: Sequence[Token], repairs: list[Repair]) -> dict[int, str]:
+def find_tags_after_parentheses(tokens: Sequence[QueryToken], repairs: list[Repair]) -> dict[int, str]:
     """Return the tag of each term in parentheses that a tag follows, by position: ``(a OR b)[tiab]``.
 
     The grammar has no such tag, and PubMed's reaction is not recorded. Searching the terms without the tag would be
@@ -84,24 +84,6 @@ def allows_proximity(field_allows: bool, words: Sequence[str], distance: int, qu
     An illegal one is searched as a phrase in the field, which is never wider.
     """
     return field_allows and quoted and len(words) > 1 and distance <= MAX_DISTANCE
-
-
-def breaks_up(quoted: bool) -> bool:
-    """Return whether PubMed breaks up a tagged phrase that no record has: the last word keeps the tag.
-
-    The User Guide says so for a phrase without quotation marks, and that the marks of an unknown phrase are ignored.
-    No recorded reply shows both together.
-    """
-    return True
-
-
-def drops_unknown_hyphenated() -> bool:
-    """Return whether PubMed searches without an unknown hyphenated word.
-
-    The User Guide: a hyphenated phrase that is not in the index finds nothing. A recorded reply lists such phrases as
-    PhraseNotFound, but they are alternatives there, so dropping them would give the same records.
-    """
-    return False
 
 
 def subtract_months(amount: int, unit: str, today: date) -> int:

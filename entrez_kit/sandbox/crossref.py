@@ -10,25 +10,14 @@ from typing import Any, Final
 from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
+from entrez_kit.sandbox.service_data import SERVICES
 
-_UPDATED: Final = {
-    "RetractionIn": "retraction",
-    "RetractedandRepublishedIn": "retraction",
-    "PartialRetractionIn": "partial_retraction",
-    "ExpressionOfConcernIn": "expression_of_concern",
-    "ErratumIn": "correction",
-    "CorrectedandRepublishedIn": "correction",
-}
-_UPDATES: Final = {
-    "RetractionOf": "retraction",
-    "PartialRetractionOf": "partial_retraction",
-    "ExpressionOfConcernFor": "expression_of_concern",
-    "ErratumFor": "correction",
-}
+_UPDATED: Final[dict[str, str]] = SERVICES["crossref"]["updated"]
+_UPDATES: Final[dict[str, str]] = SERVICES["crossref"]["updates"]
 _DOI: Final = re.compile(r"\bdoi: ?(10\.\S*[^\s.;,])", re.IGNORECASE)
 _MAX_VALUES: Final = 100
 """OpenAlex takes this number of values of a filter."""
-_RETRACTED: Final = frozenset(("RetractionIn", "RetractedandRepublishedIn", "PartialRetractionIn"))
+_RETRACTED: Final = frozenset(kind for kind, name in _UPDATED.items() if name.endswith("retraction"))
 
 
 def answer_crossref(request: LocalRequest, state: LocalState) -> LocalReply:

@@ -15,23 +15,17 @@ from pyroaring import BitMap
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
-from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text, answer_xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text, answer_xml, to_elements
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.records.text import escape_xml
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
 from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, Shelf, join_authors, to_form
+from entrez_kit.sandbox.service_data import EUROPEPMC
 
 VERSION: Final = "6.9"
 ADDRESS: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest/search"
 MAX_PAGE: Final = 1000
 DEFAULT_PAGE: Final = 25
-SORTS: Final = {
-    "P_PDATE_D": "pub_date",
-    "FIRST_PDATE_D": "pub_date",
-    "PUB_YEAR": "pub_date",
-    "AUTH_FIRST": "Author",
-    "CITED": "cited",
-}
+SORTS: Final[dict[str, str]] = EUROPEPMC["sorts"]
 """The sort fields. For any other field, the reply contains only the version."""
 NOTHING_SAID: Final = answer_json({"version": VERSION})
 _RANKED: Final = ("Author", "pub_date")
@@ -241,18 +235,10 @@ def _decode_cursor(cursor: str, query: str, sort: str) -> int | None:
 
 def _render_xml(reply: Record) -> str:
     """Render a reply as XML, the default format of the service."""
-    spelled = {"isoabbreviation": "ISOAbbreviation", "nlmid": "NLMid", "issn": "ISSN", "essn": "ESSN"}
+    elements = re.sub("(?<=[</])(?:isoabbreviation|nlmid|issn|essn)(?=>)", _spell_element, to_elements(reply, 1))
+    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper>{elements}</responseWrapper>'
 
-    def render_element(name: str, value: Any) -> str:
-        if isinstance(value, list):
-            return "".join(render_element(name, item) for item in value)
-        tag = spelled.get(name, name)
-        if isinstance(value, dict) and set(value) == {"type", "value"}:
-            return f'<{tag} type="{value["type"]}">{escape_xml(value["value"])}</{tag}>'
-        inner = (
-            "".join(render_element(*pair) for pair in value.items()) if isinstance(value, dict) else escape_xml(value)
-        )
-        return f"<{tag}>{inner}</{tag}>"
 
-    body = "".join(render_element(name, value) for name, value in reply.items())
-    return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper>{body}</responseWrapper>'
+def _spell_element(match: "re.Match[str]") -> str:
+    spelled: str = EUROPEPMC["spelled"][match[0]]
+    return spelled

@@ -13,12 +13,13 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.query import dates
 from entrez_kit.query.algebra import And, Everything, HistorySet, Not, Or, Query, Term
 from entrez_kit.query.evaluate import Evaluator
-from entrez_kit.query.fields import ABSTRACT, ALL_FIELDS, BY_CODE
+from entrez_kit.query.fields import ABSTRACT, BY_CODE
 from entrez_kit.query.mapping import to_leaf
 from entrez_kit.query.parser import Operand
 from entrez_kit.query.resolve import Resolver
 from entrez_kit.query.words import split_pattern, split_words
 from entrez_kit.sandbox.europepmc_records import Shelf
+from entrez_kit.sandbox.service_data import EUROPEPMC
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -28,39 +29,9 @@ _TOKEN: Final = re.compile(
     r'(?:(?P<open>\()|"(?P<phrase>(?>(?:\\.|[^"\\])*))"|\[(?P<range>[^\]]*+)\]|(?P<word>(?>(?:\\.|[^\s()"\[\]\\])+)))|\s*+(?P<close>\))'
 )
 _CLOSING: Final = re.compile(r"\s*+\)")
-_TEXT: Final = {
-    "": ALL_FIELDS,
-    "TITLE": BY_CODE["TITL"],
-    "ABSTRACT": ABSTRACT,
-    "TITLE_ABS": BY_CODE["TIAB"],
-    "KW": BY_CODE["OTRM"],
-    "AFF": BY_CODE["AFFL"],
-    "GRANT_ID": BY_CODE["GRNT"],
-}
-_VALUES: Final = {
-    "MESH": "mesh",
-    "AUTH": "au",
-    "AUTHORID": "auid",
-    "AUTH_FIRST": "1au",
-    "JOURNAL": "ta",
-    "ISSN": "ta",
-    "VOLUME": "vi",
-    "ISSUE": "ip",
-    "PUB_TYPE": "pt",
-    "LANG": "la",
-    "CHEM": "nm",
-    "DOI": "aid",
-    "PMCID": "aid",
-}
-_FLAGS: Final = {
-    "OPEN_ACCESS": "pubmed pmc",
-    "IN_EPMC": "pubmed pmc",
-    "IN_PMC": "pubmed pmc",
-    "HAS_FT": "pubmed pmc",
-    "HAS_FREE_FULLTEXT": "pubmed pmc",
-    "HAS_ABSTRACT": "hasabstract",
-    "HAS_DOI": "has doi",
-}
+_TEXT: Final = {name: BY_CODE[code] for name, code in EUROPEPMC["text_fields"].items()} | {"ABSTRACT": ABSTRACT}
+_VALUES: Final[dict[str, str]] = EUROPEPMC["value_fields"]
+_FLAGS: Final[dict[str, str]] = EUROPEPMC["flags"]
 _IDS: Final = frozenset(("EXT_ID", "PMCID"))
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 _MAX_DEPTH: Final = 200
@@ -71,7 +42,7 @@ class BadQuery(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class Clause:
     """A word, phrase or range, with its field if there is one."""
 
     field: str
@@ -81,11 +52,11 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class EuropePMCQuery:
     """A parsed query and its leaves. In ``query``, ``HistorySet(n)`` is the leaf with this number."""
 
     query: Query
-    leaves: tuple[Leaf, ...]
+    leaves: tuple[Clause, ...]
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -100,7 +71,7 @@ class Parsed:
         return leaves.evaluate(self.query)
 
 
-def parse(query: str) -> Parsed:
+def parse(query: str) -> EuropePMCQuery:
     """Parse a query.
 
     Raises:
@@ -108,18 +79,18 @@ def parse(query: str) -> Parsed:
     """
     if query.replace('\\"', "").count('"') % 2:
         raise BadQuery("a quotation mark is never closed")
-    parser = _Parser(query)
+    parser = _EuropePMCParser(query)
     found = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
-    return Parsed(found, tuple(parser.leaves))
+    return EuropePMCQuery(found, tuple(parser.leaves))
 
 
-class _Parser:
+class _EuropePMCParser:
     def __init__(self, query: str) -> None:
         self._query = query
         self._place = 0
-        self.leaves: list[Leaf] = []
+        self.leaves: list[Clause] = []
 
     def is_at_end(self) -> bool:
         """Return whether only white space is left."""
@@ -168,11 +139,11 @@ class _Parser:
             return inner
         text = next(match[name] for name in ("phrase", "range", "word") if match[name] is not None)
         plain = re.sub(r"\\(.)", r"\1", text)
-        self.leaves.append(Leaf(field, plain, match["phrase"] is not None, match["range"] is not None))
+        self.leaves.append(Clause(field, plain, match["phrase"] is not None, match["range"] is not None))
         return HistorySet(len(self.leaves) - 1)
 
 
-def _run_leaf(leaf: Leaf, shelf: Shelf, names_sources: bool) -> BitMap:
+def _run_leaf(leaf: Clause, shelf: Shelf, names_sources: bool) -> BitMap:
     field, text = leaf.field, leaf.text.strip()
     if not text or (field in _IDS and leaf.quoted and names_sources):
         return BitMap()  # in the real service, a quoted id in a query with a source finds nothing

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyroaring import BitMap
 
+from entrez_kit.local.eutils.entrez_data import NOTICES
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.records.document import NOTICES, Document, PartialDate, Person, render_marked_text
+from entrez_kit.local.records.document import Document, PartialDate, Person, render_marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.words import fold, normalize
+from entrez_kit.sandbox.service_data import EUROPEPMC
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -24,12 +26,6 @@ Record = dict[str, Any]
 _SUBSETS: Final = {"IM": "Index Medicus"}
 _KINDS: Final = {kind: words for kind, (_, words) in NOTICES.items() if not kind.startswith("Republished")}
 _TAG: Final = re.compile(r"<[^<>]*+>")
-_FLAGS: Final = (
-    *("isOpenAccess", "inEPMC", "inPMC", "hasPDF", "hasBook", "hasSuppl", "citedByCount", "hasReferences"),
-    *("hasTextMinedTerms", "hasDbCrossReferences", "hasLabsLinks", "hasTMAccessionNumbers"),
-)
-_LITE: Final = ("id", "source", "pmid", "pmcid", "fullTextIdList", "doi", "title", "authorString")
-_IDS: Final = ("id", "source", "pmid", "pmcid", "fullTextIdList")
 
 
 class CorpusShelf:
@@ -177,11 +173,11 @@ def to_form(record: Record, form: str) -> Record:
     if form == "core":
         return record
     if form == "idlist":
-        return {key: record[key] for key in _IDS if key in record}
+        return {key: record[key] for key in EUROPEPMC["idlist"] if key in record}
     journal = record.get("journalInfo", {})
     names = journal.get("journal", {})
     numbers = [str(names[key]).lower() for key in ("issn", "essn") if names.get(key)]
-    brief: Record = {key: record[key] for key in _LITE if key in record}
+    brief: Record = {key: record[key] for key in EUROPEPMC["lite"] if key in record}
     # The lite form escapes the markup of the title.
     brief["title"] = (
         escape(str(record.get("title", "")), quote=False) if "<" in str(record.get("title")) else brief.get("title", "")
@@ -194,7 +190,7 @@ def to_form(record: Record, form: str) -> Record:
         "journalIssn": f"{'; '.join(numbers)}; " if len(numbers) > 1 else "".join(numbers),
         "pageInfo": record.get("pageInfo"),
         "pubType": "; ".join(record.get("pubTypeList", {}).get("pubType", ())).lower(),
-        **{key: record[key] for key in _FLAGS if key in record},
+        **{key: record[key] for key in EUROPEPMC["lite_flags"] if key in record},
         "bookOrReportDetails": record.get("bookOrReportDetails"),
         "bookid": record.get("bookid"),
         "versionNumber": record.get("versionNumber"),
@@ -248,19 +244,13 @@ def build_core_record(document: Document, cited: int) -> Record:
         "subsetList": {"subset": [{"code": code, "name": _SUBSETS.get(code, code)} for code in document.subsets]},
         "commentCorrectionList": {"commentCorrection": list(_build_corrections(document))},
         "fullTextUrlList": {"fullTextUrl": list(_build_addresses(document))},
-        "isOpenAccess": open_access,
-        "inEPMC": open_access,
-        "inPMC": open_access,
-        "hasPDF": open_access,
+        **dict.fromkeys(("isOpenAccess", "inEPMC", "inPMC", "hasPDF"), open_access),
         "hasBook": "Y" if document.is_book else "N",
         "hasSuppl": "N",
         "citedByCount": cited,
         "hasData": "N",
         "hasReferences": "Y" if document.cited_pmids else "N",
-        "hasTextMinedTerms": "N",
-        "hasDbCrossReferences": "N",
-        "hasLabsLinks": "N",
-        "hasTMAccessionNumbers": "N",
+        **dict.fromkeys(("hasTextMinedTerms", "hasDbCrossReferences", "hasLabsLinks", "hasTMAccessionNumbers"), "N"),
         "dateOfCreation": entered,
         "firstIndexDate": entered,
         "dateOfCompletion": _format_iso(document.completed),

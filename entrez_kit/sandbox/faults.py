@@ -136,15 +136,14 @@ class FaultPlan:
         whole = reply.body
         if kind == "truncate":
             short = whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))]
-            return Strike(replace(reply, body=short), short)
+            return Strike(replace(reply, body=short))
         if kind == "cut":
             if choice < 1 / 3:
                 return Strike(reply, b"", Cut.RESET)
             return Strike(reply, whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))], Cut.CLOSE_EARLY)
         if kind == "reset":
             return Strike(reply, b"", Cut.RESET)
-        answer = self._answer(kind, endpoint, retmode, who, limit, choice)
-        return Strike(answer, answer.body)
+        return Strike(self._answer(kind, endpoint, retmode, who, limit, choice))
 
     def _answer(self, kind: str, endpoint: str, retmode: str, who: str, limit: int, choice: float) -> LocalReply:
         if kind == "429":

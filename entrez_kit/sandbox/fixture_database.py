@@ -20,7 +20,7 @@ from typing import Any
 from lxml import etree
 
 from entrez_kit.local.eutils.database import BadRequest, FetchCall, SearchCall, SearchOutcome
-from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text, answer_xml
+from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixtures
@@ -29,15 +29,6 @@ from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 from entrez_kit.sandbox.taxonomy import OrganismQuery
 
 Record = Mapping[str, Any]
-
-
-def _convert_lists(value: Any) -> Any:
-    """Return a value of a summary, with its lists as items of a reply."""
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"tag", "entries"}:
-        return Items(value["tag"], [_convert_lists(entry) for entry in value["entries"]])
-    return {name: _convert_lists(inner) for name, inner in value.items()}
 
 
 class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
@@ -89,7 +80,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
     def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
         record = self.find(uid)
-        return None if record is None else _convert_lists(record["summary"])
+        return None if record is None else record["summary"]
 
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records in a format of the file; unknown ids are omitted.

@@ -23,7 +23,7 @@ from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.writer import index_records
 from entrez_kit.sandbox.generated_index import FIRST_PMID, GeneratedIndex
 
-MOST: Final = 100_000_000 - FIRST_PMID
+MAX_RECORDS: Final = 100_000_000 - FIRST_PMID
 FIRST_DAY: Final = date(2010, 1, 1)
 DAYS: Final = 5_479
 """Entry dates range from 2010 to the end of 2024 and increase with the PMID."""
@@ -48,11 +48,11 @@ class GeneratedCollection(RecordCollection):
     """``count`` invented records with PMIDs from 99100001 up, with entry dates over ``days`` days from 2010 on."""
 
     def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:
-        if not 0 <= count <= MOST:
+        if not 0 <= count <= MAX_RECORDS:
             raise InvalidInput(
-                FrontendText(Argument("records"), f" must be between 0 and {MOST} (got {count})."),
+                FrontendText(Argument("records"), f" must be between 0 and {MAX_RECORDS} (got {count})."),
                 invalid_input=f"records={count}",
-                recovery_hint=f"Request at most {MOST} generated records.",
+                recovery_hint=f"Request at most {MAX_RECORDS} generated records.",
                 details={"reason": "bad_records"},
             )
         self.size = count

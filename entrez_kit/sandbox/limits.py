@@ -1,12 +1,11 @@
 """NCBI's rate limit: the number of requests in any one second for each key or address."""
 
-import json
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Final
 
-from entrez_kit.local.eutils.replies import JSON, LocalReply
+from entrez_kit.local.eutils.replies import LocalReply, answer_json
 
 WITHOUT_KEY: Final = 3
 WITH_KEY: Final = 10
@@ -62,20 +61,12 @@ class RateRule:
 
 def answer_too_many(who: str, count: int, limit: int) -> LocalReply:
     """Answer 429 as NCBI does: always JSON, with the address or the complete key."""
-    return LocalReply(
-        # NCBI returns the complete key; a client must remove it from its messages.
-        json.dumps(
-            {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)},
-            separators=(",", ":"),
-        ).encode("utf-8")
-        + b"\n",
-        JSON,
-        429,
-        (("Retry-After", RETRY_AFTER), ("X-RateLimit-Limit", str(limit)), ("X-RateLimit-Remaining", "0")),
-    )
+    # NCBI returns the complete key; a client must remove it from its messages.
+    body = {"error": "API rate limit exceeded", "api-key": who, "count": str(count), "limit": str(limit)}
+    headers = (("Retry-After", RETRY_AFTER), ("X-RateLimit-Limit", str(limit)), ("X-RateLimit-Remaining", "0"))
+    return replace(answer_json(body, 429), headers=headers)
 
 
 def answer_bad_key(key: str) -> LocalReply:
     """Answer 400 for a key that does not exist."""
-    body = {"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}
-    return LocalReply(json.dumps(body, separators=(",", ":")).encode("utf-8") + b"\n", JSON, 400)
+    return answer_json({"error": "API key invalid", "api-key": key, "type": "api key", "status": "unknown"}, 400)

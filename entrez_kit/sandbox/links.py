@@ -6,7 +6,8 @@ from functools import cache, cached_property
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import Database, LinkInfo
-from entrez_kit.local.eutils.requesting import ENTREZ
+from entrez_kit.local.eutils.entrez_data import DATABASES
+from entrez_kit.local.eutils.replies import Items
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.fixture_files import read_fixtures
 
@@ -17,7 +18,12 @@ _BACK: Final = {"gene_taxonomy": "taxonomy_gene_exp"}
 @cache
 def read_small_databases() -> Mapping[str, Mapping[str, Any]]:
     """Read the files of the small databases, by name; none if they are not installed."""
-    return {about["name"]: about for about in map(json.loads, read_fixtures("entrez", ".json"))}
+    documents = (json.loads(file, object_hook=_read_items) for file in read_fixtures("entrez", ".json"))
+    return {about["name"]: about for about in documents}
+
+
+def _read_items(value: dict[str, Any]) -> Any:
+    return Items(**value) if value.keys() == {"tag", "entries"} else value
 
 
 def _read_pairs() -> Iterable[tuple[str, str, Sequence[str]]]:
@@ -42,7 +48,7 @@ def read_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
 def _describe_link(name: str) -> LinkInfo:
     target = name.split("_")[1]
-    return LinkInfo(name, target, f"{ENTREZ[target]} Links", f"{ENTREZ[target]} records linked to this record")
+    return LinkInfo(name, target, f"{DATABASES[target]} Links", f"{DATABASES[target]} records linked to this record")
 
 
 class LinkedDatabase(Database):

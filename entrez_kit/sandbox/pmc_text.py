@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.local.records.document import Document, PartialDate, Person
 from entrez_kit.local.records.fixture_files import read_fixtures
-from entrez_kit.local.records.text import escape_attribute, escape_xml
+from entrez_kit.local.records.text import escape_attribute, escape_xml, wrap
 
 FORBIDDEN: Final = "The publisher of this article does not allow downloading of the full text in XML form."
 LICENSE: Final = "https://creativecommons.org/licenses/by/4.0/"
@@ -27,9 +27,10 @@ def render_article(document: Document, text: str = "") -> str:
     return (
         f'<article {_NAMESPACES} article-type="{kind}" xml:lang="en" dtd-version="1.4">{comment}'
         f"<front>{_render_journal(document)}<article-meta>{_render_ids(document)}<title-group><article-title>"
-        f"{escape_xml(document.title)}</article-title></title-group>{_render_authors(document)}{_render_dates(document)}"
-        f"{_render_place(document)}{_render_permissions() if text else ''}{related}"
-        f"{_render_abstract(document)}{_render_keywords(document)}"
+        f"{escape_xml(document.title)}</article-title></title-group>{_render_authors(document)}"
+        f"{_render_date('epub', document.electronic_date)}{_render_date('ppub', document.publication_date)}"
+        f"{_render_place(document)}{_render_permissions() if text else ''}{related}{_render_abstract(document)}"
+        f"{wrap('kwd-group', *(f'<kwd>{escape_xml(word)}</kwd>' for _, word, _ in document.keywords))}"
         f"</article-meta></front>{_RELATED.sub('', text).strip()}</article>"
     )
 
@@ -42,66 +43,58 @@ def _read_texts() -> dict[tuple[str, str], str]:
 
 
 def _render_journal(document: Document) -> str:
-    numbers = "".join(
-        f'<issn pub-type="{"epub" if kind == "Electronic" else "ppub"}">{escape_xml(number)}</issn>'
+    numbers = (
+        wrap(f'issn pub-type="{"epub" if kind == "Electronic" else "ppub"}"', escape_xml(number))
         for kind, number in document.issns
     )
-    return (
-        f'<journal-meta><journal-id journal-id-type="nlm-ta">{escape_xml(document.journal_ta)}</journal-id>'
-        f"<journal-title-group><journal-title>{escape_xml(document.journal_title)}</journal-title></journal-title-group>"
-        f"{numbers}</journal-meta>"
+    return wrap(
+        "journal-meta",
+        f'<journal-id journal-id-type="nlm-ta">{escape_xml(document.journal_ta)}</journal-id>',
+        f"<journal-title-group><journal-title>{escape_xml(document.journal_title)}</journal-title></journal-title-group>",
+        *numbers,
     )
 
 
 def _render_ids(document: Document) -> str:
-    return "".join(
-        f'<article-id pub-id-type="{kind}">{escape_xml(value)}</article-id>'
-        for kind, value in (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
-        if value
-    )
+    ids = (("pmcid", document.pmcid), ("pmid", document.pmid), ("doi", document.doi))
+    return "".join(wrap(f'article-id pub-id-type="{kind}"', escape_xml(value)) for kind, value in ids)
 
 
 def _render_authors(document: Document) -> str:
     places = list(dict.fromkeys(place for author in document.authors for place in author.affiliations))
-    people = "".join(
-        f'<contrib contrib-type="author">{_render_name(author)}'
-        + "".join(f'<xref ref-type="aff" rid="A{places.index(place) + 1}"/>' for place in author.affiliations)
-        + "</contrib>"
+    people = (
+        wrap(
+            'contrib contrib-type="author"',
+            _render_name(author),
+            *(f'<xref ref-type="aff" rid="A{places.index(place) + 1}"/>' for place in author.affiliations),
+        )
         for author in document.authors
     )
-    listed = "".join(
-        f'<aff id="A{number}"><label>{number}</label>{escape_xml(place)}</aff>'
+    listed = (
+        wrap(f'aff id="A{number}"', f"<label>{number}</label>{escape_xml(place)}")
         for number, place in enumerate(places, 1)
     )
-    return f"<contrib-group>{people}</contrib-group>{listed}" if people else ""
+    return wrap("contrib-group", *people) + "".join(listed)
 
 
 def _render_name(author: Person) -> str:
     if author.group:
-        return f"<collab>{escape_xml(author.group)}</collab>"
-    given = author.fore or author.initials
-    suffix = f"<suffix>{escape_xml(author.suffix)}</suffix>" if author.suffix else ""
-    return (
-        f"<name><surname>{escape_xml(author.last)}</surname>"
-        f"{f'<given-names>{escape_xml(given)}</given-names>' if given else ''}{suffix}</name>"
-    )
-
-
-def _render_dates(document: Document) -> str:
-    return _render_date("epub", document.electronic_date) + _render_date("ppub", document.publication_date)
+        return wrap("collab", escape_xml(author.group))
+    given = wrap("given-names", escape_xml(author.fore or author.initials))
+    surname = f"<surname>{escape_xml(author.last)}</surname>"
+    return wrap("name", surname, given, wrap("suffix", escape_xml(author.suffix)))
 
 
 def _render_date(kind: str, date: PartialDate) -> str:
     year, month, day = date.number // 10_000, date.number // 100 % 100, date.number % 100
     parts = (("day", day), ("month", month), ("year", year))
-    inner = "".join(f"<{name}>{value}</{name}>" for name, value in parts if value)
-    return f'<pub-date pub-type="{kind}">{inner}</pub-date>' if year else ""
+    return wrap(f'pub-date pub-type="{kind}"', *(wrap(name, str(value)) for name, value in parts if year and value))
 
 
 def _render_place(document: Document) -> str:
     first, _, last = document.pages.partition("-")
     parts = (("volume", document.volume), ("issue", document.issue), ("fpage", first), ("lpage", last))
-    return "".join(f"<{name}>{escape_xml(value)}</{name}>" for name, value in parts if value)
+    return "".join(wrap(name, escape_xml(value)) for name, value in parts)
 
 
 def _render_permissions() -> str:
@@ -112,15 +105,5 @@ def _render_permissions() -> str:
 
 
 def _render_abstract(document: Document) -> str:
-    parts = [
-        f"<sec><title>{escape_xml(label)}</title><p>{escape_xml(text)}</p></sec>"
-        if label
-        else f"<p>{escape_xml(text)}</p>"
-        for label, text in document.abstract
-    ]
-    return f"<abstract>{''.join(parts)}</abstract>" if parts else ""
-
-
-def _render_keywords(document: Document) -> str:
-    words = "".join(f"<kwd>{escape_xml(word)}</kwd>" for _, word, _ in document.keywords)
-    return f"<kwd-group>{words}</kwd-group>" if words else ""
+    parts = ((wrap("title", escape_xml(label)), f"<p>{escape_xml(text)}</p>") for label, text in document.abstract)
+    return wrap("abstract", *(wrap("sec", title, text) if title else text for title, text in parts))

@@ -221,7 +221,7 @@ class Sandbox(LocalEntrez):
         if self._rule is not None and arrival.path.startswith(EUTILS):
             verdict = self._rule.judge(arrival.at, arrival.address, key)
         if verdict is not None and not verdict.allowed:
-            strike = _to_strike(limits.answer_too_many(verdict.who, verdict.count, verdict.limit))
+            strike = Strike(limits.answer_too_many(verdict.who, verdict.count, verdict.limit))
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
@@ -229,7 +229,7 @@ class Sandbox(LocalEntrez):
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
                 reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
-            strike = _to_strike(reply)
+            strike = Strike(reply)
             if endpoint is not None:
                 fault = self.faults.draw(name, (name, public))
                 if fault is not None:
@@ -266,10 +266,6 @@ def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, d
 
         return GeneratedCollection(records, seed, DAYS if days is None else days)
     return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
-
-
-def _to_strike(reply: LocalReply) -> Strike:
-    return Strike(reply, reply.body)
 
 
 def _option_error(name: str, value: object, problem: str) -> InvalidInput:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from entrez_kit.local.eutils.small_query import Found, SmallQuery
+from entrez_kit.local.eutils.small_query import SmallQuery, Uids
 from entrez_kit.query.fields import Field
 from entrez_kit.query.words import normalize
 from entrez_kit.sandbox.links import read_small_databases
 
-_LONGEST_NAME: Final = 5
+_MAX_NAME_WORDS: Final = 5
 """Maximum number of words in the name of an organism."""
 
 
@@ -33,7 +33,7 @@ def add_descendants(taxids: Iterable[str]) -> set[str]:
 class OrganismQuery(SmallQuery):
     """A query on records with taxids. The name of an organism, with or without a tag, includes its strains."""
 
-    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Uids:
         """Return the records that have a value in a field; an organism includes its strains."""
         if field.code != "ORGN":
             return super().find_records(field, text)
@@ -44,9 +44,9 @@ class OrganismQuery(SmallQuery):
         wanted = add_descendants(taxids) if explodes else taxids
         return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
 
-    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Uids, str] | None:
         """Match the words from this position to an organism; records with the name in any field match too."""
-        for length in range(min(_LONGEST_NAME, len(run) - place), 0, -1):
+        for length in range(min(_MAX_NAME_WORDS, len(run) - place), 0, -1):
             phrase = " ".join(run[place : place + length])
             taxa = find_taxa(phrase)
             if taxa:

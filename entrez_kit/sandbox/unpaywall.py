@@ -12,6 +12,7 @@ from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.records.document import Document
 from entrez_kit.sandbox.publisher import PATH, choose_copies
+from entrez_kit.sandbox.service_data import SERVICES
 
 _DOI: Final = re.compile(r"10\.[0-9]{4,9}(\.[0-9]+)*/\S+")
 _EXAMPLE: Final = re.compile(r"[^@\s]*+@example\.(com|org|net)|your[^@]*+@.*|[^@]*+", re.IGNORECASE)
@@ -49,19 +50,15 @@ def _build_record(article: Document, base: str) -> dict[str, Any]:
         "doi": article.doi,
         "doi_url": f"https://doi.org/{article.doi}",
         "title": article.title,
-        "genre": "journal-article",
-        "is_paratext": False,
         "year": article.publication_date.number // 10_000 or None,
         "journal_name": article.journal_title,
-        "publisher": "Invented Articles Online (demo)",
         "is_oa": bool(locations),
         "oa_status": "gold" if locations else "closed",
         "has_repository_copy": any(location["host_type"] == "repository" for location in locations),
         "best_oa_location": locations[0] if locations else None,
         "first_oa_location": locations[0] if locations else None,
         "oa_locations": locations,
-        "oa_locations_embargoed": [],
-        "data_standard": 2,
+        **SERVICES["unpaywall"],
     }
 
 

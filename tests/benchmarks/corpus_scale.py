@@ -37,7 +37,7 @@ from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_ro
 from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.score import DEFAULT
 from entrez_kit.corpus.search.terms import STOP_WORDS, normalize_words
-from entrez_kit.query.segments.relevance import Phrase
+from entrez_kit.query.segments.relevance import WordSequence
 
 PLAIN = "CREATE VIRTUAL TABLE plain USING fts5(title, abstract, terms, tokenize='porter unicode61 remove_diacritics 2')"
 INTO_PLAIN = "INSERT INTO plain (rowid, title, abstract, terms) VALUES (?, ?, ?, ?)"
@@ -225,7 +225,7 @@ def rank_by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list
     phrases = {phrase for groups in asked for group in groups for phrase in group.phrases}
     wanted = {word for phrase in phrases for word in phrase}
     weights = (UNFED.title, 1.0, UNFED.terms)
-    had: dict[tuple[Phrase, ...], list[tuple[int, float, int]]] = {
+    had: dict[tuple[WordSequence, ...], list[tuple[int, float, int]]] = {
         group.phrases: [] for groups in asked for group in groups
     }
     records = length = 0

@@ -7,14 +7,14 @@ import pytest
 from project_paths import ROOT
 
 from entrez_kit.base.settings import load_settings
-from entrez_kit.local.eutils.mesh import Heading, read_demo_headings
+from entrez_kit.local.eutils.mesh import MeshEntry, read_demo_records
 from entrez_kit.local.importing import import_files
 
 RECORDS = ROOT / "fixtures" / "pubmed"
 _ROOTS = {"D": ("Descriptor", "desc"), "Q": ("Qualifier", "qual"), "C": ("Supplemental", "supp")}
 
 
-def write_mesh(folder: Path, headings: list[Heading]) -> list[Path]:
+def write_mesh(folder: Path, headings: list[MeshEntry]) -> list[Path]:
     """Write headings as files of MeSH, one for each kind of record."""
     written = []
     for letter, (prefix, name) in _ROOTS.items():
@@ -28,7 +28,7 @@ def write_mesh(folder: Path, headings: list[Heading]) -> list[Path]:
     return written
 
 
-def _render(heading: Heading, prefix: str) -> str:
+def _render(heading: MeshEntry, prefix: str) -> str:
     kind = f"{prefix}Record" if prefix == "Supplemental" else prefix
     short = f"<Abbreviation>{heading.abbreviation}</Abbreviation>" if heading.abbreviation else ""
     terms = f"<Term><String>{escape(heading.name)}</String>{short}</Term>"
@@ -52,7 +52,7 @@ def _render(heading: Heading, prefix: str) -> str:
 def make_copy(home: Path, name: str = "demo") -> None:
     """Make a copy of the demo's records and headings in a home folder."""
     home.mkdir(parents=True, exist_ok=True)
-    files = [*sorted(RECORDS.glob("*.xml")), *write_mesh(home, read_demo_headings())]
+    files = [*sorted(RECORDS.glob("*.xml")), *write_mesh(home, read_demo_records())]
     import_files(load_settings({"home": home}), name, files)
 
 

@@ -39,7 +39,7 @@ from entrez_kit.corpus.store import reading
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
 
-FEWEST_ASKED: Final = 240
+MIN_REQUESTED: Final = 240
 """The minimum number of passages requested from the graph; more increase the recall."""
 BEHIND: Final = 16
 """A graph is updated if it lacks one passage in this many; until then these are compared individually."""
@@ -71,7 +71,11 @@ class _GraphRow(NamedTuple):
     made_by: str
 
 
-class _Record(NamedTuple):
+_COLUMNS: Final = "block, passages, file, made_by"
+"""The columns of a graph in the table, in the order of ``_GraphRow``."""
+
+
+class _GraphRecord(NamedTuple):
     """The hash and identity of a graph file, recorded when this program wrote it.
 
     ``identity`` changes if the file is written, copied or moved, and cannot be set by another program.
@@ -86,7 +90,7 @@ class _GraphFile(NamedTuple):
 
     row: _GraphRow
     path: Path
-    record: _Record
+    record: _GraphRecord
     identity: tuple[int, ...]
 
 
@@ -118,9 +122,8 @@ def keep_up(store: "Store", model: str) -> None:
 
 def _find_file(connection: sqlite3.Connection, model: str, dim: int) -> _GraphFile | None:
     """Return the graph file that the table names; None if it is missing, or if this program did not write it."""
-    columns = ", ".join(_GraphRow._fields)
     values = connection.execute(
-        f"SELECT {columns} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
+        f"SELECT {_COLUMNS} FROM vector_graphs WHERE model = ? AND dim = ?", (model, dim)
     ).fetchone()
     corpus_file = find_corpus_file(connection)
     if values is None or corpus_file is None or find_spec("usearch") is None:
@@ -149,7 +152,7 @@ def _record_of(connection: sqlite3.Connection, path: Path) -> Path | None:
     return None if folder is None else folder / f"{path.name}.json"
 
 
-def _read_record(path: Path | None) -> _Record | None:
+def _read_record(path: Path | None) -> _GraphRecord | None:
     """Return the record of a graph file; None if it is missing, invalid, or another user can write it."""
     if path is None:
         return None
@@ -158,12 +161,12 @@ def _read_record(path: Path | None) -> _Record | None:
         if not stat.S_ISREG(found.st_mode) or is_foreign(found, root=False) or found.st_mode & 0o022:
             return None
         document = json.loads(path.read_text(encoding="utf-8"))
-        return _Record(str(document["sha256"]), tuple(document["identity"]))
+        return _GraphRecord(str(document["sha256"]), tuple(document["identity"]))
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
-def _write_record(path: Path, record: _Record) -> None:
+def _write_record(path: Path, record: _GraphRecord) -> None:
     with os.fdopen(open_private(path, os.O_WRONLY | os.O_TRUNC), "w", encoding="utf-8") as file:
         json.dump(record._asdict(), file)
 
@@ -235,7 +238,7 @@ def _renew(store: "Store", model: str, dim: int) -> None:
         index.save(str(path))
         with path.open("rb") as file:
             os.fsync(file.fileno())
-        _write_record(store.graph_records / f"{path.name}.json", _Record(_hash_file(path), _identify(path.stat())))
+        _write_record(store.graph_records / f"{path.name}.json", _GraphRecord(_hash_file(path), _identify(path.stat())))
     except (OSError, RuntimeError):  # the disk is full: the library raises a plain RuntimeError
         with suppress(OSError):
             path.unlink()
@@ -244,7 +247,7 @@ def _renew(store: "Store", model: str, dim: int) -> None:
     with store.writing() as connection:
         connection.execute(
             # Versions that compared the size, the checksum and the time of a file make a new graph.
-            f"INSERT OR REPLACE INTO vector_graphs (model, dim, {', '.join(row._fields)}, size, checksum, modified) "
+            f"INSERT OR REPLACE INTO vector_graphs (model, dim, {_COLUMNS}, size, checksum, modified) "
             f"SELECT ?, ?{', ?' * len(row)}, 0, 0, 0 "
             "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # unless deleted meanwhile
             (model, dim, *row, model, dim),

@@ -10,14 +10,14 @@ from typing import Final
 
 from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.corpus.search.terms import PREFIXES, REQUEST_WORDS, SPELLINGS, STOP_WORDS, normalize_words, stem_words
-from entrez_kit.query.segments.relevance import Concept, Phrase
+from entrez_kit.query.segments.relevance import Concept, WordSequence
 from entrez_kit.query.words import GREEK
 
-LONGEST_QUERY: Final = 20_000
+MAX_QUERY_LENGTH: Final = 20_000
 """In characters; the rest of a longer query is ignored."""
-MOST_CONCEPTS: Final = 48
+MAX_CONCEPTS: Final = 48
 """The number of words looked up for one query; further words are ignored."""
-MOST_PARTS: Final = 4
+MAX_PARTS: Final = 4
 """A hyphenated word with more parts is read as several words."""
 REQUEST_WEIGHT: Final = 0.4
 PART_WEIGHT: Final = 0.5
@@ -34,29 +34,29 @@ _NUMBER: Final = re.compile(r"\d{1,2}")
 _SHORT: Final = 2
 
 
-def to_concept(phrases: Iterable[Phrase], weight: float = 1.0, *, required: bool = False) -> Concept:
+def to_concept(phrases: Iterable[WordSequence], weight: float = 1.0, *, required: bool = False) -> Concept:
     """Return a concept of phrases in any spelling, as stems."""
     return Concept(tuple(dict.fromkeys(tuple(stem_words(phrase)) for phrase in phrases)), weight, required)
 
 
-def parse(query: str, exists: Callable[[Phrase], bool]) -> list[Concept]:
+def parse(query: str, exists: Callable[[WordSequence], bool]) -> list[Concept]:
     """Parse a query into concepts; ``exists`` returns whether the index has a phrase.
 
     Stop words are omitted unless the query has no other words. A repeated word counts once.
     """
-    query = flatten_scripts(query[:LONGEST_QUERY])
+    query = flatten_scripts(query[:MAX_QUERY_LENGTH])
     concepts: list[Concept] = []
     for quoted in _QUOTED.finditer(query):
         phrase = tuple(normalize_words(quoted[1]))
         if len(phrase) > 1 and exists(phrase):
             concepts.append(to_concept([phrase], required=True))
-    requested = _drop_repeated([*concepts, *islice(_parse_plain(_ENDINGS.sub("", query), exists), 2 * MOST_CONCEPTS)])
+    requested = _drop_repeated([*concepts, *islice(_parse_plain(_ENDINGS.sub("", query), exists), 2 * MAX_CONCEPTS)])
     if not requested:
         requested = _drop_repeated([to_concept([(word,)]) for word in normalize_words(query)])
-    return requested[:MOST_CONCEPTS]
+    return requested[:MAX_CONCEPTS]
 
 
-def _parse_plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
+def _parse_plain(query: str, exists: Callable[[WordSequence], bool]) -> Iterator[Concept]:
     shouted = query.isupper()
     before: str | None = None
     for raw in _APART.split(_HYPHENS.sub("\0", query.replace("\0", " "))):
@@ -79,8 +79,8 @@ def _parse_plain(query: str, exists: Callable[[Phrase], bool]) -> Iterator[Conce
             before = word
 
 
-def _parse_word(word: str, exists: Callable[[Phrase], bool]) -> Concept:
-    others: list[Phrase] = [(other,) for other in yield_other_spellings(word)]
+def _parse_word(word: str, exists: Callable[[WordSequence], bool]) -> Concept:
+    others: list[WordSequence] = [(other,) for other in yield_other_spellings(word)]
     apart = _LETTERS_THEN_DIGITS.fullmatch(word)
     if apart is not None:
         others.append((apart[1], apart[2]))
@@ -88,9 +88,9 @@ def _parse_word(word: str, exists: Callable[[Phrase], bool]) -> Concept:
     return _build_known(((word,),), others, exists, REQUEST_WEIGHT if word in REQUEST_WORDS else 1.0)
 
 
-def _parse_compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> Iterator[Concept]:
+def _parse_compound(parts: Sequence[str], exists: Callable[[WordSequence], bool]) -> Iterator[Concept]:
     """Parse a word with hyphens: "IL-6" is one concept in several spellings; "insulin-dependent" is two words."""
-    if len(parts) > MOST_PARTS:
+    if len(parts) > MAX_PARTS:
         yield from (_parse_word(part, exists) for part in parts if part not in STOP_WORDS)
         return
     tight = any(len(part) <= _SHORT or part[0].isdigit() or part in GREEK for part in parts)
@@ -105,7 +105,7 @@ def _parse_compound(parts: Sequence[str], exists: Callable[[Phrase], bool]) -> I
             yield _parse_word(part, exists)._replace(weight=PART_WEIGHT)
 
 
-def _yield_joinings(parts: Sequence[str]) -> Iterator[Phrase]:
+def _yield_joinings(parts: Sequence[str]) -> Iterator[WordSequence]:
     """Yield the parts with every choice of neighbours joined; the first has all parts separate."""
     if len(parts) == 1:
         yield (parts[0],)
@@ -117,13 +117,16 @@ def _yield_joinings(parts: Sequence[str]) -> Iterator[Phrase]:
 
 
 def _build_known(
-    phrases: tuple[Phrase, ...], others: Sequence[Phrase], exists: Callable[[Phrase], bool], weight: float = 1.0
+    phrases: tuple[WordSequence, ...],
+    others: Sequence[WordSequence],
+    exists: Callable[[WordSequence], bool],
+    weight: float = 1.0,
 ) -> Concept:
     return to_concept((*phrases, *(other for other in others if exists(other))), weight)
 
 
 def _drop_repeated(concepts: Sequence[Concept]) -> list[Concept]:
-    best: dict[Phrase, Concept] = {}
+    best: dict[WordSequence, Concept] = {}
     for concept in concepts:
         key = concept.phrases[0]
         known = best.get(key)
@@ -135,12 +138,12 @@ def _drop_repeated(concepts: Sequence[Concept]) -> list[Concept]:
 # British and American spellings -----------------------------------------------------------------------------------
 
 _VERB: Final = re.compile(r"(?<=[a-z]{3})([iy])([sz])(e|ed|es|er|ers|ing|ation|ations|able)$")
-_SHORTEST_SPELT: Final = 4
+_MIN_SPELLED: Final = 4
 
 
 def yield_other_spellings(word: str) -> Iterator[str]:
     """Yield possible British or American spellings of a normalized word; some may not exist."""
-    if len(word) < _SHORTEST_SPELT:
+    if len(word) < _MIN_SPELLED:
         return
     for british, american in SPELLINGS:
         if british in word:

@@ -23,9 +23,9 @@ from entrez_kit.services import Services
 
 OVERSAMPLING: Final = 3
 """Candidates ranked per requested hit, because quality may move a lower candidate up."""
-FEWEST_CANDIDATES: Final = 50
+MIN_CANDIDATES: Final = 50
 DIGITS: Final = 6
-MOST_OF_SNIPPET: Final = 400
+MAX_SNIPPET: Final = 400
 """The maximum number of characters of the passage in a hit."""
 
 IndexName = Literal["local", "weaviate"]
@@ -92,7 +92,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     """
     store = open_corpus(services)
     store.check_key(request.corpus)
-    wanted = max(FEWEST_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
+    wanted = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
     candidates, missing, cautions = _find_candidates(services, request, wanted)
     documents = store.read_documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
@@ -102,7 +102,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
         rows = connection.execute(
             "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted_texts,)
         ).fetchall()
-    snippets = {row["uuid"]: shorten(row["text"], MOST_OF_SNIPPET, placeholder=" …") for row in rows}
+    snippets = {row["uuid"]: shorten(row["text"], MAX_SNIPPET, placeholder=" …") for row in rows}
     result = RagSearchResult(
         results=[
             RagHit(

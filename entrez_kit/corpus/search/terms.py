@@ -89,12 +89,12 @@ class _Stemmer:
                 finally:
                     self._texts.execute("ROLLBACK")
             known.update((word, stem) for word, (stem,) in zip(new, found, strict=True))
-            if len(known) > _MOST_KNOWN:
+            if len(known) > _MAX_KNOWN:
                 self._known = {}
         return known
 
 
-_MOST_KNOWN: Final = 1 << 17
+_MAX_KNOWN: Final = 1 << 17
 _stemmer: Final = cache(_Stemmer)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_stemmer.cache_clear)  # another thread of the parent may hold its lock

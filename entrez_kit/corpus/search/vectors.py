@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LOOKED_UP: Final = 50
 """The number of vectors that a scan by block compares in the time of one lookup."""
-MOST_CHOSEN: Final = 0.6
+MAX_CHOSEN: Final = 0.6
 """If a larger share of a block is wanted, it is as fast to compare the whole block."""
 PASSAGES_PER_RECORD: Final = 4
 """Passages requested from the graph per wanted record."""
@@ -209,7 +209,7 @@ def _find_nearest(
     passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.count_records(connection)))
     graph = neighbours.open_graph(connection, model, len(vector)) if walk and passages >= reading.MANY else None
-    requested = round(max(neighbours.FEWEST_ASKED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
+    requested = round(max(neighbours.MIN_REQUESTED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
     if graph is not None and requested * LOOKED_UP > passages:
         graph = None
     leading, listed, looked_up = _Leading(limit), [*also], np.empty(0, dtype=np.int64)
@@ -272,7 +272,7 @@ def _compare(
             kept = kept & np.isin(chunks, queued, invert=True)
         if among is not None:
             kept = kept & among.take(pmids, mode="clip")
-        if np.count_nonzero(kept) > MOST_CHOSEN * len(chunks):
+        if np.count_nonzero(kept) > MAX_CHOSEN * len(chunks):
             leading.add(chunks, pmids, block.vectors.multiply(vector), block.vectors.bound, kept)
         else:
             rows = np.flatnonzero(kept)

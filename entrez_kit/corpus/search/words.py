@@ -16,7 +16,7 @@ from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.search.score import DEFAULT, Profile
 from entrez_kit.corpus.search.terms import can_mark, normalize_words, stem_words
-from entrez_kit.query.segments.relevance import Concept, Phrase, measure_rarity
+from entrez_kit.query.segments.relevance import Concept, WordSequence, measure_rarity
 from entrez_kit.query.segments.search_index import SearchIndex
 
 _NOT_TEXT: Final = ("[Title] ", "[Section] ")
@@ -141,7 +141,7 @@ def find_best_chunk(query: str, chunks: Sequence[str]) -> int:
     return max(range(len(total)), key=lambda place: (total[place], -place))
 
 
-def _count_occurrences(phrase: Phrase, stems: Sequence[str]) -> int:
+def _count_occurrences(phrase: WordSequence, stems: Sequence[str]) -> int:
     return sum(
         found == phrase[0] and tuple(stems[place : place + len(phrase)]) == phrase for place, found in enumerate(stems)
     )

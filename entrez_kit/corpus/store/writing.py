@@ -28,6 +28,12 @@ class Upserted:
     max_edat_seen: str | None = None
 
 
+_VERSION_COLUMNS: Final = (
+    "content_hash, lr, version, retraction_status, status, title, abstract, pub_types, corrections"
+)
+"""The columns of a stored version, in the order of ``_KnownVersion``."""
+
+
 class _KnownVersion(NamedTuple):
     content_hash: str
     lr: str | None
@@ -185,8 +191,7 @@ def rederive(connection: sqlite3.Connection, docs: Sequence[Doc], now: str) -> N
 
 def _read_versions(connection: sqlite3.Connection, pmids: Iterable[int]) -> dict[int, _KnownVersion]:
     rows = connection.execute(
-        f"SELECT pmid, {', '.join(_KnownVersion._fields)} FROM documents "
-        "WHERE pmid IN (SELECT value FROM json_each(?))",
+        f"SELECT pmid, {_VERSION_COLUMNS} FROM documents WHERE pmid IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pmids)),),
     )
     return {row[0]: _KnownVersion(*row[1:]) for row in rows}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from entrez_kit.local.eutils.replies import Items, LocalReply
+from entrez_kit.local.eutils.replies import LocalReply
 from entrez_kit.query.fields import Field
 from entrez_kit.query.units import Report
 
@@ -52,15 +52,6 @@ class SearchOutcome:
     translation: str = ""
     resolved: Report = field(default_factory=Report)
     fidelity: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DocSumItem:
-    """One ``<Item>`` of a version 1 summary. The value of a list is a sequence of items."""
-
-    name: str
-    kind: str
-    value: "str | Sequence[DocSumItem]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +119,12 @@ class Database(ABC):
         Values are strings, numbers and ``Items``. JSON has the same values under lower-case names.
         """
 
-    def build_docsum(self, uid: str) -> Sequence[DocSumItem] | None:
-        """Return the version 1 summary; by default it is derived from version 2."""
-        summary = self.build_summary(uid)
-        return None if summary is None else [_to_item(name, value) for name, value in summary.items()]
+    def build_docsum(self, uid: str) -> Mapping[str, Any] | None:
+        """Return the version 1 summary, by default the same as version 2.
+
+        Values are also dates, and lists of pairs of name and value.
+        """
+        return self.build_summary(uid)
 
     @abstractmethod
     def fetch(self, request: FetchCall) -> LocalReply:
@@ -170,11 +163,3 @@ class Database(ABC):
     def count_words(self) -> Mapping[str, int]:
         """Return the vocabulary of the database with record counts, for spelling suggestions."""
         return {}
-
-
-def _to_item(name: str, value: Any) -> DocSumItem:
-    if isinstance(value, Items):
-        return DocSumItem(name, "List", [_to_item(value.tag, entry) for entry in value.entries])
-    if isinstance(value, Mapping):
-        return DocSumItem(name, "Structure", [_to_item(key, entry) for key, entry in value.items()])
-    return DocSumItem(name, "Integer" if isinstance(value, int) else "String", str(value))

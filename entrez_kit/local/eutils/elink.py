@@ -4,19 +4,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database, LinkInfo
-from entrez_kit.local.eutils.replies import (
-    ELINK_PROLOG,
-    Items,
-    LocalReply,
-    answer_json,
-    answer_xml,
-    to_elements,
-    to_json,
-)
+from entrez_kit.local.eutils.replies import Items, LocalReply, answer_values
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 COMMANDS: Final = ("neighbor", "neighbor_score", "neighbor_history", "acheck", "ncheck", "lcheck", "llinks", "prlinks")
-Found = list[tuple[LinkInfo, list[tuple[str, int]]]]
+FoundLinks = list[tuple[LinkInfo, list[tuple[str, int]]]]
 
 
 def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -35,14 +27,20 @@ def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
         raise BadRequest("Empty id list - nothing todo")
     wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
     canonical = [[uid for one in group if (uid := database.to_canonical(one)) is not None] for group in groups]
-    if command in ("llinks", "prlinks"):
-        return _answer_without_links(source, canonical, mode)
-    if command.endswith("check"):
-        return _check_links(database, canonical, wanted, command, mode)
-    sets = [(group, _find_links(database, wanted, group, scored=command != "neighbor")) for group in canonical]
-    if command == "neighbor_history":
-        return _answer_history(state, source, sets, mode)
-    return _answer_neighbors(source, sets, mode, scores=command == "neighbor_score")
+    if command in ("llinks", "prlinks"):  # the records are invented, so none has links to a publisher
+        linksets: list[dict[str, Any]] = [
+            {"IdUrlList": Items("IdUrlSet", _list_no_links(group))} for group in canonical
+        ]
+    elif command.endswith("check"):
+        linksets = [{"IdCheckList": _check_links(database, group, wanted, command)} for group in canonical]
+    else:
+        scored = command != "neighbor"
+        sets = [(group, _find_links(database, wanted, group, scored=scored)) for group in canonical]
+        kept = _store_links(state, sets) if command == "neighbor_history" else None
+        known = kept or [_list_neighbors(found, scored, mode) for _, found in sets]
+        ids = "Ids" if mode == "json" else "IdList"
+        linksets = [{ids: Items("Id", group), **part} for group, part in zip(canonical, known, strict=True)]
+    return answer_values("elink", {"LinkSet": [{"DbFrom": source, **linkset} for linkset in linksets]}, mode)
 
 
 def _select_links(database: Database, target: str, name: str, command: str) -> list[LinkInfo]:
@@ -54,8 +52,8 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
     return [link for link in database.links if link.target in target.split(",")]
 
 
-def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> Found:
-    found: Found = []
+def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
+    found: FoundLinks = []
     for link in wanted:
         best: dict[str, int] = {}
         for uid in group:
@@ -68,95 +66,55 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
     return found
 
 
-def _answer_neighbors(source: str, sets: Sequence[tuple[list[str], Found]], mode: str, *, scores: bool) -> LocalReply:
-    linksets: list[dict[str, Any]] = []
-    for group, found in sets:
-        shown = [(_name_link(link), [_show_pair(*pair, scores) for pair in pairs]) for link, pairs in found]
-        if mode == "json":
-            plain = [[to_json(pair) if scores else pair["Id"] for pair in pairs] for _, pairs in shown]
-            named = [{**to_json(link), "links": pairs} for (link, _), pairs in zip(shown, plain, strict=True)]
-            linksets.append({"dbfrom": source, "ids": group, **({"linksetdbs": named} if named else {})})
-        else:
-            listed = [{**link, "Link": pairs} for link, pairs in shown]
-            linksets.append({"DbFrom": source, "IdList": Items("Id", group), "LinkSetDb": listed})
-    return _answer(linksets, mode)
+def _list_neighbors(found: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
+    """Return the links of one set. JSON has only the id of a link without score."""
+    shown: list[dict[str, Any]] = []
+    for link, pairs in found:
+        links: list[Any] = [{"Id": uid, "Score": str(score)} if scored else {"Id": uid} for uid, score in pairs]
+        if mode == "json" and not scored:
+            links = [uid for uid, _ in pairs]
+        shown.append({**_name_link(link), "Link": links})
+    return {"LinkSetDb": shown} if shown else {}
 
 
 def _name_link(link: LinkInfo) -> dict[str, str]:
     return {"DbTo": link.target, "LinkName": link.name}
 
 
-def _show_pair(uid: str, score: int, scored: bool) -> dict[str, str]:
-    return {"Id": uid, "Score": str(score)} if scored else {"Id": uid}
-
-
-def _answer_history(state: LocalState, source: str, sets: Sequence[tuple[list[str], Found]], mode: str) -> LocalReply:
-    linksets: list[dict[str, Any]] = []
+def _store_links(state: LocalState, sets: Sequence[tuple[list[str], FoundLinks]]) -> list[dict[str, Any]]:
+    """Store the linked ids on the history server; return the keys of each set."""
     environment: str | None = None
-    for group, found in sets:
-        kept = []
+    stored: list[dict[str, Any]] = []
+    for _, found in sets:
+        keys = []
         for link, pairs in found:
             environment, key = state.history.store(link.target, [uid for uid, _ in pairs], environment)
-            kept.append({**_name_link(link), "QueryKey": str(key)})
-        if mode == "json":
-            stored = {"linksetdbhistories": [to_json(one) for one in kept], "webenv": environment} if kept else {}
-            linksets.append({"dbfrom": source, "ids": group, **stored})
-        else:
-            named: dict[str, Any] = {"LinkSetDbHistory": kept, **({"WebEnv": environment} if kept else {})}
-            linksets.append({"DbFrom": source, "IdList": Items("Id", group), **named})
-    return _answer(linksets, mode)
+            keys.append({**_name_link(link), "QueryKey": str(key)})
+        stored.append({"LinkSetDbHistory": keys, "WebEnv": environment} if keys else {})
+    return stored
+
+
+def _list_no_links(group: Sequence[str]) -> list[dict[str, str]]:
+    return [{"Id": uid, "Info": "No links"} for uid in group]
 
 
 def _check_links(
-    database: Database, groups: Sequence[Sequence[str]], wanted: Sequence[LinkInfo], command: str, mode: str
-) -> LocalReply:
-    """List the links of each record (acheck), or report whether it has any (ncheck, lcheck).
+    database: Database, group: Sequence[str], wanted: Sequence[LinkInfo], command: str
+) -> dict[str, list[dict[str, Any]]]:
+    """Return the links of each record (acheck), or whether it has any (ncheck, lcheck).
 
     There are no outside links, so lcheck always reports none.
     """
-    linksets: list[dict[str, Any]] = []
-    parts = []
-    for group in groups:
-        parts.append(f"<LinkSet>\n\t<DbFrom>{database.name}</DbFrom>\n\t<IdCheckList>\n")
-        entries: list[dict[str, Any]] = []
-        for uid in group:
-            present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
-            if command == "acheck":
-                listed = [_describe(link) for link in present]
-                parts.append(to_elements({"IdLinkSet": {"Id": uid, "LinkInfo": listed}}, 2))
-                entries.append({"id": uid, "linkinfos": [to_json(one) for one in listed]})
-            else:
-                flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
-                answer = "Y" if present else "N"
-                parts.append(f'\t\t<Id {flag}="{answer}">{uid}</Id>\n')
-                entries.append({"value": uid, flag.lower(): answer})
-        parts.append("\t</IdCheckList>\n</LinkSet>\n")
-        key = "idlinksets" if command == "acheck" else "ids"
-        linksets.append({"dbfrom": database.name, "idchecklist": {key: entries}})
-    return _answer(linksets if mode == "json" else parts, mode)
+    listed: list[dict[str, Any]] = []
+    for uid in group:
+        present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
+        if command == "acheck":
+            listed.append({"Id": uid, "LinkInfo": [_describe(link) for link in present]})
+        else:
+            flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
+            listed.append({"value": uid, flag: "Y" if present else "N"})
+    return {"IdLinkSet" if command == "acheck" else "Id": listed}
 
 
 def _describe(link: LinkInfo) -> dict[str, str]:
     return {**_name_link(link), "MenuTag": link.menu, "HtmlTag": link.menu, "Priority": str(link.priority)}
-
-
-def _answer_without_links(source: str, groups: Sequence[Sequence[str]], mode: str) -> LocalReply:
-    """Answer that no record has links to a publisher, because the records are invented."""
-    if mode == "json":
-        return _answer(
-            [{"dbfrom": source, "idurllist": [{"id": uid, "info": "No links"} for uid in group]} for group in groups],
-            mode,
-        )
-    parts = []
-    for group in groups:
-        inner = "".join(f"<IdUrlSet>\n\t<Id>{uid}</Id>\n\t<Info>No links</Info>\n</IdUrlSet>\n" for uid in group)
-        parts.append(f"<LinkSet><DbFrom>{source}</DbFrom><IdUrlList>{inner}</IdUrlList></LinkSet>\n")
-    return _answer(parts, mode)
-
-
-def _answer(linksets: Sequence[Any], mode: str) -> LocalReply:
-    """Answer with link sets: their JSON, their elements, or their XML."""
-    if mode == "json":
-        return answer_json({"header": {"type": "elink", "version": "0.3"}, "linksets": linksets})
-    parts = [linkset if isinstance(linkset, str) else to_elements({"LinkSet": linkset}, 0) for linkset in linksets]
-    return answer_xml(f"{ELINK_PROLOG}<eLinkResult>\n\n{''.join(parts)}\n</eLinkResult>\n")

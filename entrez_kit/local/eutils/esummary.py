@@ -1,19 +1,22 @@
 """ESummary: document summaries in version 1 XML, version 2 XML and JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.local.eutils.database import BadRequest, Database, DocSumItem
+from entrez_kit.local.eutils.database import BadRequest, Database
 from entrez_kit.local.eutils.replies import (
-    ESUMMARY_V1_PROLOG,
+    Items,
     LocalReply,
+    answer_elements,
     answer_json,
     answer_xml,
+    build_header,
     format_prolog,
     to_elements,
     to_json,
 )
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
+from entrez_kit.local.records.document import PartialDate
 from entrez_kit.local.records.text import escape_attribute, escape_xml
 
 MAX_JSON: Final = 500
@@ -64,7 +67,7 @@ def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) 
     for uid in ids:
         found = database.build_summary(uid)
         result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **to_json(found)}
-    answer: dict[str, Any] = {"header": {"type": "esummary", "version": "0.3"}}
+    answer: dict[str, Any] = {"header": build_header("esummary")}
     if errors:
         answer["error"] = errors[0]
     return answer_json({**answer, "result": result})
@@ -87,24 +90,35 @@ def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[s
 
 
 def _answer_version_1(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
-    parts = [ESUMMARY_V1_PROLOG, "<eSummaryResult>\n"]
-    parts += [f"\t<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
+    parts = [f"\t<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
     for uid in ids:
-        items = database.build_docsum(uid)
-        if items is None:
+        summary = database.build_docsum(uid)
+        if summary is None:
             parts.append(f"\t<ERROR>UID={escape_xml(uid)}: {NO_SUMMARY}</ERROR>\n")
         else:
-            inner = "".join(_render_item(item, 1) for item in items)
+            inner = "".join(_render_item(name, value, 1) for name, value in summary.items())
             parts.append(f"<DocSum>\n\t<Id>{escape_xml(uid)}</Id>\n{inner}</DocSum>\n\n")
-    parts.append("</eSummaryResult>\n")
-    return answer_xml("".join(parts))
+    return answer_elements("esummary", "".join(parts))
 
 
-def _render_item(item: DocSumItem, depth: int) -> str:
+def _render_item(name: str, value: Any, depth: int) -> str:
+    """Return an ``<Item>`` with the type of its value."""
     indent = "\t" * depth
-    start = f'{indent}<Item Name="{escape_attribute(item.name)}" Type="{item.kind}">'
-    if isinstance(item.value, str):
-        return f"{start}{escape_xml(item.value)}</Item>\n"
-    if not item.value:
-        return f"{start}</Item>\n"
-    return f"{start}\n{''.join(_render_item(inner, depth + 1) for inner in item.value)}{indent}</Item>\n"
+    kind, inner = _list_inner(value)
+    start = f'{indent}<Item Name="{escape_attribute(name)}" Type="{kind}">'
+    if isinstance(inner, str) or not inner:
+        return f"{start}{escape_xml(inner or '')}</Item>\n"
+    return f"{start}\n{''.join(_render_item(*pair, depth + 1) for pair in inner)}{indent}</Item>\n"
+
+
+def _list_inner(value: Any) -> tuple[str, str | Sequence[tuple[str, Any]]]:
+    """Return the type of a value and its text, or the names and values of its items."""
+    if isinstance(value, Items):
+        return "List", [(value.tag, entry) for entry in value.entries]
+    if isinstance(value, list):
+        return "List", value
+    if isinstance(value, Mapping):
+        return "Structure", list(value.items())
+    if isinstance(value, PartialDate):
+        return "Date", value.text
+    return "Integer" if isinstance(value, int) else "String", str(value)

@@ -45,13 +45,10 @@ class Cut(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """An answer: the bytes sent, the reply with the declared length, and the state of the connection.
-
-    Without a fault the bytes are the body of the reply.
-    """
+    """A reply, the bytes that a fault sends in place of its whole body, and the state of the connection."""
 
     reply: LocalReply
-    sent: bytes
+    sent: bytes | None = None
     ending: Cut = Cut.KEEP
 
 
@@ -194,7 +191,8 @@ class Handler(BaseHTTPRequestHandler):
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             return
         reply = strike.reply
-        self._send(self._format_head(reply.status, reply.content_type, len(reply.body), reply.headers) + strike.sent)
+        sent = reply.body if strike.sent is None else strike.sent
+        self._send(self._format_head(reply.status, reply.content_type, len(reply.body), reply.headers) + sent)
         if strike.ending is Cut.CLOSE_EARLY:
             self.close_connection = True
 

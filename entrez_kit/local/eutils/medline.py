@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from entrez_kit.local.records.document import NOTICES, Document, IndexTerm, Person
+from entrez_kit.local.eutils.entrez_data import NOTICES
+from entrez_kit.local.records.document import Document, IndexTerm, Person
 
 WIDTH: Final = 87
 """Maximum length of a MEDLINE line. A longer value continues on the next line after six spaces."""

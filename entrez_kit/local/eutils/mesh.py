@@ -1,5 +1,6 @@
 """The MeSH database, with the headings of this package."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -10,35 +11,30 @@ from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text
 from entrez_kit.local.eutils.small_query import SmallDatabase, SmallQuery, Values
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.local.records.terms import LINKOUT_FILTERS
-from entrez_kit.query import mesh as query_mesh
 from entrez_kit.query.fields import MESH_FIELDS
-from entrez_kit.query.mesh import Vocabulary
+from entrez_kit.query.mesh import Heading, Substance, Vocabulary
 from entrez_kit.query.words import split_words
 
 _KINDS: Final = {"D": "descriptor", "Q": "qualifier", "C": "substance"}
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class MeshEntry(Heading):
     """One record of MeSH; a descriptor has the names of the subheadings that NLM allows with it."""
 
-    uid: str
-    ui: str
-    name: str
-    tree_numbers: tuple[str, ...] = ()
-    entry_terms: tuple[str, ...] = ()
+    uid: str = ""
+    ui: str = ""
     scope_note: str = ""
     subheadings: tuple[str, ...] = ()
-    abbreviation: str = ""
 
 
-def read_demo_headings() -> list[Heading]:
+def read_demo_records() -> list[MeshEntry]:
     """Read the headings of this package; none if they are not installed."""
     entries = read_fixture("mesh", "headings.json")
     names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
     for entry in entries:
         entry["subheadings"] = sorted(names[one] for one in entry.get("subheadings", "").split())
-    return [Heading(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
+    return [MeshEntry(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
 
 
 def _freeze(value: Any) -> Any:
@@ -48,22 +44,14 @@ def _freeze(value: Any) -> Any:
 @cache
 def read_demo_vocabulary() -> Vocabulary:
     """Return the headings of this package for searches, with the LinkOut filters that identifiers decide here."""
-    headings = [
-        (
-            heading.ui[0],
-            query_mesh.Heading(heading.name, heading.tree_numbers, heading.entry_terms, heading.abbreviation),
-        )
-        for heading in read_demo_headings()
-    ]
-    return Vocabulary(
-        (heading for kind, heading in headings if kind == "D"),
-        (heading for kind, heading in headings if kind == "Q"),
-        (query_mesh.Substance(heading.name, heading.entry_terms) for kind, heading in headings if kind == "C"),
-        filters=(*LINKOUT_FILTERS, "books"),
-    )
+    of_kind: defaultdict[str, list[MeshEntry]] = defaultdict(list)
+    for record in read_demo_records():
+        of_kind[record.ui[0]].append(record)
+    substances = (Substance(record.name, record.entry_terms) for record in of_kind["C"])
+    return Vocabulary(of_kind["D"], of_kind["Q"], substances, filters=(*LINKOUT_FILTERS, "books"))
 
 
-def list_values(heading: Heading) -> Values:
+def list_values(heading: MeshEntry) -> Values:
     """Return the values of a heading in each search field."""
     names = (heading.name, *heading.entry_terms)
     return {
@@ -76,24 +64,24 @@ def list_values(heading: Heading) -> Values:
     }
 
 
-class MeshDatabase(SmallDatabase[Heading]):
+class MeshDatabase(SmallDatabase[MeshEntry]):
     """MeSH: descriptors, qualifiers and supplementary concepts, the highest UID first."""
 
     name = "mesh"
     menu = "MeSH"
     description = "MeSH Database"
 
-    def __init__(self, headings: Sequence[Heading] | None = None) -> None:
+    def __init__(self, headings: Sequence[MeshEntry] | None = None) -> None:
         self._given = headings
 
     @cached_property
-    def records(self) -> Mapping[str, Heading]:
+    def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID, read on first use."""
-        found = read_demo_headings() if self._given is None else self._given
+        found = read_demo_records() if self._given is None else self._given
         return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
 
     @cached_property
-    def _parents(self) -> dict[str, Heading]:
+    def _parents(self) -> dict[str, MeshEntry]:
         places = ((tree, record) for record in self.records.values() for tree in record.tree_numbers)
         return dict(sorted(places, key=lambda place: place[0]))
 
@@ -154,7 +142,7 @@ class MeshDatabase(SmallDatabase[Heading]):
         return counts
 
 
-def _render_text(heading: Heading, place: int) -> str:
+def _render_text(heading: MeshEntry, place: int) -> str:
     lines = [f"\n{place}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)

@@ -5,17 +5,7 @@ from datetime import date
 from typing import Any, Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall
-from entrez_kit.local.eutils.replies import (
-    EINFO_PROLOG,
-    EPOST_PROLOG,
-    Items,
-    LocalReply,
-    answer_json,
-    answer_text,
-    answer_xml,
-    to_elements,
-    to_json,
-)
+from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text, answer_values, answer_xml, to_elements
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.local.eutils.spelling import suggest
 from entrez_kit.local.records.text import escape_xml
@@ -34,16 +24,13 @@ def answer_epost(request: LocalRequest, state: LocalState) -> LocalReply:
         raise BadRequest("Empty ID list; Nothing to store")
     good = {uid: None for one in request.ids if (uid := database.to_canonical(one)) is not None}
     bad = [one for one in request.ids if database.to_canonical(one) is None]
-    invalid = "".join(f"\n\t\t<Id>{escape_xml(one)}</Id>" for one in bad)
-    listed = f"\t<InvalidIdList>{invalid}\n\t</InvalidIdList>\n" if bad else ""
-    if not good:
-        message = "<ERROR>IDs contain invalid characters which was treated as delimiters.</ERROR>"
-        return answer_xml(f"{EPOST_PROLOG}<ePostResult>\n{listed}\t{message}\n</ePostResult>\n")
-    environment, key = state.history.store(database.name, list(good), request.get("WebEnv") or None)
-    return answer_xml(
-        f"{EPOST_PROLOG}<ePostResult>\n{listed}\t<QueryKey>{key}</QueryKey>\n"
-        f"\t<WebEnv>{environment}</WebEnv>\n</ePostResult>\n"
-    )
+    values: dict[str, Any] = {"InvalidIdList": Items("Id", bad)} if bad else {}
+    if good:
+        environment, key = state.history.store(database.name, list(good), request.get("WebEnv") or None)
+        values |= {"QueryKey": str(key), "WebEnv": environment}
+    else:
+        values["ERROR"] = "IDs contain invalid characters which was treated as delimiters."
+    return answer_values("epost", values, "xml")
 
 
 def answer_espell(request: LocalRequest, state: LocalState) -> LocalReply:
@@ -87,7 +74,7 @@ def _correct(term: str, database: Database) -> tuple[str, str]:
 def answer_egquery(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EGQuery request: the number of hits of one query in every database."""
     term = request.get("term")
-    items = []
+    items: list[dict[str, Any]] = []
     menus = {**state.menus} | {name: database.menu for name, database in state.databases.items()}
     for name, menu in menus.items():
         count, status = 0, "Term or Database is not found"
@@ -99,36 +86,23 @@ def answer_egquery(request: LocalRequest, state: LocalState) -> LocalReply:
                 status = "Error"
             else:
                 status = "Ok" if count else status
-        items.append(
-            f"\n\t\t<ResultItem>\n\t\t\t<DbName>{name}</DbName>\n\t\t\t<MenuName>{escape_xml(menu)}</MenuName>\n"
-            f"\t\t\t<Count>{count}</Count>\n\t\t\t<Status>{status}</Status>\n\t\t</ResultItem>\n"
-        )
+        items.append({"DbName": name, "MenuName": menu, "Count": count, "Status": status})
+    elements = to_elements({"Term": term, "eGQueryResult": Items("ResultItem", items)}, 1)
     return answer_xml(
         '<?xml version="1.0"?>\n<!DOCTYPE Result PUBLIC "-//NLM//DTD eSearchResult, January 2004//EN" '
-        '"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/egquery.dtd">\n'
-        f"<Result>\n\t<Term>{escape_xml(term)}</Term>\n\t<eGQueryResult>{''.join(items)}\n\t</eGQueryResult>\n</Result>\n"
+        f'"https://www.ncbi.nlm.nih.gov/entrez/query/DTD/egquery.dtd">\n<Result>\n{elements}</Result>\n'
     )
 
 
 def answer_einfo(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an EInfo request with the list of databases, or the fields and links of one database."""
     name = request.get("db").lower()
-    json_wanted = request.retmode == "json"
-    header = {"type": "einfo", "version": "0.3"}
     if not name:
-        if json_wanted:
-            return answer_json({"header": header, "einforesult": {"dblist": list(state.databases)}})
-        names = "".join(f"\n\t<DbName>{database}</DbName>" for database in state.databases)
-        return answer_xml(f"{EINFO_PROLOG}<eInfoResult>\n<DbList>\n{names}\n</DbList>\n\n</eInfoResult>\n")
+        return answer_values("einfo", {"DbList": Items("DbName", state.databases)}, request.retmode)
     database = state.databases.get(name)
     if database is None:
         raise BadRequest(f"Can not retrieve DbInfo for db={name}")
-    about = _describe(database)
-    if json_wanted:
-        return answer_json({"header": header, "einforesult": {"dbinfo": [to_json(about)]}})
-    return answer_xml(
-        f"{EINFO_PROLOG}<eInfoResult>\n\t<DbInfo>\n{to_elements(about, 1)}\t</DbInfo>\n\n</eInfoResult>\n"
-    )
+    return answer_values("einfo", {"DbInfo": [_describe(database)]}, request.retmode)
 
 
 def _describe(database: Database) -> dict[str, Any]:

@@ -14,35 +14,26 @@ from entrez_kit.local.eutils import medline, summaries
 from entrez_kit.local.eutils.database import (
     BadRequest,
     Database,
-    DocSumItem,
     FetchCall,
     LinkInfo,
     SearchCall,
     SearchOutcome,
 )
+from entrez_kit.local.eutils.entrez_data import DATA
 from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.records.collection import RecordCollection
+from entrez_kit.local.records.document import Document
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.names import find_names
-from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.search import DateLimit, QueryMatches, search
 from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999
-SORTS: Final = {
-    "pub_date": "pub_date",
-    "pub date": "pub_date",
-    "author": "Author",
-    "first author": "Author",
-    "journalname": "JournalName",
-    "journal name": "JournalName",
-    "relevance": "relevance",
-    "most recent": "",
-    "most_recent": "",
-}
+SORTS: Final[dict[str, str]] = DATA["sorts"]
 ARTICLE_SET: Final = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
     '"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>'
@@ -93,16 +84,7 @@ class PubMedDatabase(Database):
     description = "PubMed bibliographic record"
     ceiling = CEILING
     summary_dtd = "20160808"
-    links: Sequence[LinkInfo] = (
-        LinkInfo("pubmed_pmc", "pmc", "PMC Links", "Free full-text articles in PMC", 150),
-        LinkInfo("pubmed_pubmed", "pubmed", "Similar articles", "Similar PubMed articles", 1),
-        LinkInfo("pubmed_pubmed_citedin", "pubmed", "Cited in", "PubMed articles that cite this one", 130),
-        LinkInfo("pubmed_pubmed_combined", "pubmed", "Combined", "Similar articles and the latest citing one", 1),
-        LinkInfo("pubmed_pubmed_five", "pubmed", "Five most related Articles", "The five most similar articles", 1),
-        LinkInfo("pubmed_pubmed_refs", "pubmed", "References", "PubMed articles cited by this one", 131),
-        LinkInfo("pubmed_pubmed_reviews", "pubmed", "Related Articles by Review", "Similar reviews", 1),
-        LinkInfo("pubmed_pubmed_reviews_five", "pubmed", "Five most related Articles by Review", "Five reviews", 1),
-    )
+    links: Sequence[LinkInfo] = tuple(LinkInfo(**link) for link in DATA["links"])
 
     def __init__(
         self,
@@ -177,7 +159,7 @@ class PubMedDatabase(Database):
         numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _sort_found(self, found: Found, order: str, most: int) -> Sequence[int]:
+    def _sort_found(self, found: QueryMatches, order: str, most: int) -> Sequence[int]:
         """Return the records found: the first ``most`` in order, the others in any order."""
         index, words = self.collection.index, list(found.resolved.ranking)
         if order != "relevance" or not words:
@@ -191,19 +173,18 @@ class PubMedDatabase(Database):
 
     def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""
-        number = self._find_number(uid)
-        if number is None:
-            return None
-        document = self.collection.read_document(number)
-        return summaries.build_summary(document, len(self.collection.find_citing(document.pmid)))
+        return self._summarize(uid, summaries.build_summary)
 
-    def build_docsum(self, uid: str) -> Sequence[DocSumItem] | None:
+    def build_docsum(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 1 summary."""
+        return self._summarize(uid, summaries.build_docsum)
+
+    def _summarize(self, uid: str, build: Callable[[Document, int], Mapping[str, Any]]) -> Mapping[str, Any] | None:
         number = self._find_number(uid)
         if number is None:
             return None
         document = self.collection.read_document(number)
-        return summaries.build_docsum(document, len(self.collection.find_citing(document.pmid)))
+        return build(document, len(self.collection.find_citing(document.pmid)))
 
     def fetch(self, request: FetchCall) -> LocalReply:
         """Return records as XML, MEDLINE, abstracts or a list of PMIDs; unknown PMIDs are omitted.
@@ -327,7 +308,7 @@ _REASONS: Final = {
 }
 
 
-def _describe_fidelity(found: Found, order: str | None) -> str:
+def _describe_fidelity(found: QueryMatches, order: str | None) -> str:
     reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
     fidelity = found.fidelity
     if found.resolved.lacks_tree:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.local.records.text import escape_xml
+from entrez_kit.local.eutils.entrez_data import DATA
+from entrez_kit.local.records.text import escape_attribute, escape_xml
 
 XML: Final = "text/xml; charset=UTF-8"
 JSON: Final = "application/json; charset=UTF-8"
@@ -51,17 +52,31 @@ class Items:
     entries: Iterable[str | Mapping[str, Any]]
 
 
+_PLURALS: Final[dict[str, str]] = DATA["plurals"]
+"""Names in JSON of repeated elements whose plural is not formed with "s"."""
+
+
 def to_json(value: Any) -> Any:
-    """Return a value of a reply for JSON, where the names of elements are in lower case."""
-    if isinstance(value, Items):
-        return [to_json(entry) for entry in value.entries]
-    return {name.lower(): to_json(one) for name, one in value.items()} if isinstance(value, Mapping) else value
+    """Return a value of a reply for JSON: names in lower case, those of repeated elements in the plural."""
+    if isinstance(value, Items | list):
+        entries = value.entries if isinstance(value, Items) else value
+        return [entry if isinstance(entry, str) else to_json(entry) for entry in entries]
+    if not isinstance(value, Mapping):
+        return value
+    return {
+        _PLURALS.get(name, f"{name.lower()}s") if isinstance(one, list) else name.lower(): to_json(one)
+        for name, one in value.items()
+    }
 
 
 def to_elements(values: Mapping[str, Any], depth: int) -> str:
-    """Return the values of a reply as XML elements, one a line; a list is an element that is repeated."""
+    """Return the values of a reply as XML elements, one a line.
+
+    A list is an element that is repeated. A mapping with a ``value`` is an element with attributes.
+    """
+    indent = "\t" * depth
     return "".join(
-        _to_element(name, one, "\t" * depth, depth)
+        _to_element(name, one, indent, depth)
         for name, value in values.items()
         for one in (value if isinstance(value, list) else [value])
     )
@@ -69,7 +84,14 @@ def to_elements(values: Mapping[str, Any], depth: int) -> str:
 
 def _to_element(name: str, value: Any, indent: str, depth: int) -> str:
     if isinstance(value, Items):
-        value = {value.tag: list(value.entries)}
+        entries = list(value.entries)
+        if entries and all(isinstance(entry, str) and entry.isdigit() for entry in entries):  # thousands of ids
+            opened, closed = f"\t{indent}<{value.tag}>", f"</{value.tag}>\n"
+            return f"{indent}<{name}>\n{opened}{f'{closed}{opened}'.join(map(str, entries))}{closed}{indent}</{name}>\n"
+        value = {value.tag: entries}
+    if isinstance(value, Mapping) and "value" in value:
+        attributes = "".join(f' {key}="{escape_attribute(one)}"' for key, one in value.items() if key != "value")
+        return f"{indent}<{name}{attributes}>{escape_xml(value['value'])}</{name}>\n"
     if isinstance(value, Mapping):
         return f"{indent}<{name}>\n{to_elements(value, depth + 1)}{indent}</{name}>\n"
     return f"{indent}<{name}>{escape_xml(value)}</{name}>\n"
@@ -81,38 +103,44 @@ def format_prolog(root: str, identifier: str, path: str) -> str:
     return f'<?xml version="1.0" encoding="UTF-8" ?>\n{doctype}\n'
 
 
-ESEARCH_PROLOG: Final = format_prolog("eSearchResult", "esearch 20060628", "20060628/esearch.dtd")
-ESUMMARY_V1_PROLOG: Final = format_prolog("eSummaryResult", "esummary v1 20041029", "20041029/esummary-v1.dtd")
-ELINK_PROLOG: Final = format_prolog("eLinkResult", "elink 20101123", "20101123/elink.dtd")
-EPOST_PROLOG: Final = format_prolog("ePostResult", "epost 20090526", "20090526/epost.dtd")
-EINFO_PROLOG: Final = format_prolog("eInfoResult", "einfo 20190110", "20190110/einfo.dtd")
-# As at NCBI, this DOCTYPE does not match the root element, eFetchResult.
-EFETCH_PROLOG: Final = format_prolog("eEfetchResult", "efetch 20131226", "20131226/efetch.dtd")
+_RESULTS: Final = {name: (root, format_prolog(*prolog)) for name, (root, *prolog) in DATA["results"].items()}
+"""The root element of each E-utility, and what precedes it. As at NCBI, the DOCTYPE of EFetch has another name."""
 
-_PROLOGS: Final = {
-    "esearch": ("eSearchResult", ESEARCH_PROLOG),
-    "esummary": ("eSummaryResult", ESUMMARY_V1_PROLOG),
-    "elink": ("eLinkResult", ELINK_PROLOG),
-    "epost": ("ePostResult", EPOST_PROLOG),
-    "einfo": ("eInfoResult", EINFO_PROLOG),
-    "efetch": ("eFetchResult", EFETCH_PROLOG),
-}
+
+def answer_elements(endpoint: str, elements: str, status: int = 200) -> LocalReply:
+    """Answer with the root element of an E-utility, which contains these elements."""
+    root, prolog = _RESULTS[endpoint]
+    return answer_xml(f"{prolog}<{root}>\n{elements}</{root}>\n", status)
+
+
+def answer_values(endpoint: str, values: Mapping[str, Any], mode: str) -> LocalReply:
+    """Answer with the values of a reply, as JSON or as XML."""
+    if mode != "json":
+        return answer_elements(endpoint, to_elements(values, 1))
+    document = to_json(values)
+    return answer_json(
+        {"header": build_header(endpoint), **(document if endpoint == "elink" else {f"{endpoint}result": document})}
+    )
+
+
+def build_header(endpoint: str) -> dict[str, str]:
+    """Return the header of a JSON reply."""
+    return {"type": endpoint, "version": "0.3"}
 
 
 def answer_failure(endpoint: str, message: str, *, retmode: str = "xml", status: int | None = None) -> LocalReply:
     """Answer with ``<ERROR>`` (or its JSON form) as this E-utility does: EFetch with HTTP 400, the others with 200."""
     status = status or (400 if endpoint == "efetch" else 200)
-    if retmode == "json":
-        header = {"type": endpoint, "version": "0.3"}
-        # The E-utilities do not escape line breaks in the message, which makes the JSON invalid.
-        text = "\n".join(json.dumps(line, ensure_ascii=False)[1:-1] for line in message.split("\n"))
-        text = f'"{text}"'
-        if endpoint in ("esearch", "einfo"):
-            key = f'"{endpoint}result":{{"ERROR":{text}}}'
-        elif endpoint == "elink":
-            key = f'"linksets":[],"ERROR":{text}'
-        else:
-            key = f'"error":{text}'
-        return LocalReply(f'{{"header":{json.dumps(header, separators=(",", ":"))},{key}}}\n'.encode(), JSON, status)
-    root, start = _PROLOGS[endpoint]
-    return answer_xml(f"{start}<{root}>\n\t<ERROR>{escape_xml(message)}</ERROR>\n</{root}>\n", status)
+    if retmode != "json":
+        return answer_elements(endpoint, to_elements({"ERROR": message}, 1), status)
+    # The E-utilities do not escape line breaks in the message, which makes the JSON invalid.
+    text = "\n".join(json.dumps(line, ensure_ascii=False)[1:-1] for line in message.split("\n"))
+    text = f'"{text}"'
+    if endpoint in ("esearch", "einfo"):
+        key = f'"{endpoint}result":{{"ERROR":{text}}}'
+    elif endpoint == "elink":
+        key = f'"linksets":[],"ERROR":{text}'
+    else:
+        key = f'"error":{text}'
+    header = json.dumps(build_header(endpoint), separators=(",", ":"))
+    return LocalReply(f'{{"header":{header},{key}}}\n'.encode(), JSON, status)

@@ -2,30 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
 from entrez_kit.local.eutils.database import BadRequest, Database
+from entrez_kit.local.eutils.entrez_data import DATABASES
 from entrez_kit.local.eutils.history import History
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.document import Document
-
-ENTREZ: Final = {
-    "pubmed": "PubMed",
-    "pmc": "PMC",
-    "mesh": "MeSH",
-    "books": "Books",
-    "gene": "Gene",
-    "nuccore": "Nucleotide",
-    "protein": "Protein",
-    "taxonomy": "Taxonomy",
-    "clinvar": "ClinVar",
-    "bioproject": "BioProject",
-    "sra": "SRA",
-    "snp": "SNP",
-    "structure": "Structure",
-    "nlmcatalog": "NLM Catalog",
-}
-"""The databases in an EGQuery answer; those that the sandbox does not have have no hits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,7 @@ class LocalState:
 
     databases: dict[str, Database]
     history: History = field(default_factory=History)
-    menus: Mapping[str, str] = field(default_factory=lambda: ENTREZ)
+    menus: Mapping[str, str] = field(default_factory=lambda: DATABASES)
 
     def find_database(self, request: LocalRequest, parameter: str = "db") -> Database:
         """Return the database that a request names, by default PubMed.

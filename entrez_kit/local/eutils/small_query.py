@@ -17,7 +17,7 @@ from entrez_kit.query.words import STOP_WORDS, normalize
 
 Values = Mapping[str, Sequence[str]]
 """The values of a record by the code of the field."""
-Found = frozenset[str]
+Uids = frozenset[str]
 
 
 def has_value(field: Field, values: Sequence[str], text: str) -> bool:
@@ -46,7 +46,7 @@ class SmallQuery:
         self.records = records
         self.fields = fields
         self.by_tag = {tag: field for field in fields for tag in field.tags}
-        self._leaves: list[Found] = []
+        self._leaves: list[Uids] = []
         self._resolved = Report()
         self._history: Callable[[int], Sequence[str] | None] = lambda number: None
         self._default: str | None = None
@@ -60,12 +60,12 @@ class SmallQuery:
         self._history, self._default = request.history, request.field
         syntax = parse(request.term)
         query = fold_tree(syntax.root, self._resolve_operand, lambda parts, _: join_units(parts)).query
-        found: Found = frozenset() if query is None else combine_sets(query, self._find_leaf)
+        found: Uids = frozenset() if query is None else combine_sets(query, self._find_leaf)
         messages = [repair.message for repair in syntax.repairs if repair.code in NCBI_MESSAGES]
         translation = "" if query is None else print_query(query)
         return SearchOutcome(self.sort_ids(found), translation, replace(self._resolved, messages=messages))
 
-    def sort_ids(self, found: Found) -> list[str]:
+    def sort_ids(self, found: Uids) -> list[str]:
         """Return ids in the order of results."""
         return [uid for uid in self.records if uid in found]
 
@@ -73,12 +73,12 @@ class SmallQuery:
         """Count the different values of a field."""
         return len({value for values in self.records.values() for value in values.get(field.code, ())})
 
-    def _add_leaf(self, found: Found, text: str) -> Unit:
+    def _add_leaf(self, found: Uids, text: str) -> Unit:
         """Return a part of the query: its records have a number, as those of an earlier search have in PubMed."""
         self._leaves.append(found)
         return Unit(Shown(HistorySet(len(self._leaves) - 1), text))
 
-    def _find_leaf(self, leaf: Leaf) -> Found:
+    def _find_leaf(self, leaf: Leaf) -> Uids:
         return self._leaves[leaf.number] if isinstance(leaf, HistorySet) else frozenset(self.records)
 
     def _resolve_operand(self, operand: Operand) -> Unit:
@@ -136,11 +136,11 @@ class SmallQuery:
             self._resolved.phrases_not_found.append(word)
         return 1, self._add_leaf(found, f"{word}[{self.fields[0].label}]")
 
-    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Found, str] | None:
+    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Uids, str] | None:
         """Match words from this position to a special term; return their number, the records and the translation."""
         return None
 
-    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Found:
+    def find_records(self, field: Field, text: str, *, explodes: bool = True) -> Uids:
         """Return the records that have a value in a field; in a tree, ``explodes`` includes the narrower terms."""
         return frozenset(
             uid for uid, values in self.records.items() if has_value(field, values.get(field.code, ()), text)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-SHORTEST: Final = 4
+MIN_LENGTH: Final = 4
 """Minimum length of a word to correct; shorter words are similar to too many others."""
 
 
@@ -12,7 +12,7 @@ def suggest(word: str, vocabulary: Mapping[str, int]) -> str | None:
 
     Of equally similar words the most frequent one is returned, then the first in alphabetical order.
     """
-    if len(word) < SHORTEST or word in vocabulary:
+    if len(word) < MIN_LENGTH or word in vocabulary:
         return None
     # A known word with a plural or other ending is correct.
     if any(word.removesuffix(ending) in vocabulary for ending in ("s", "es", "ed", "ing") if word.endswith(ending)):

@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from math import log
 from pathlib import Path
 from threading import RLock
-from typing import IO, TYPE_CHECKING, Final, cast
+from typing import IO, TYPE_CHECKING, Final
 
 from lxml import etree
 
@@ -241,7 +241,8 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
         files = [path]
     for file in files:
         try:
-            with open_input(file) as packed, _unpack(packed, file) as stream:
+            with open_input(file) as packed:
+                stream = gzip.GzipFile(fileobj=packed, mode="rb") if file.name.endswith(".gz") else packed
                 for pmid, raw in split_records(_read_chunks(stream, file)):
                     if raw:
                         check_record(pmid, raw, file)
@@ -252,11 +253,7 @@ def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:
             raise cannot_read_error(file, exc, invalid_input=f"corpus={file}", reason="bad_corpus") from None
 
 
-def _unpack(packed: IO[bytes], file: Path) -> IO[bytes]:
-    return cast("IO[bytes]", gzip.GzipFile(fileobj=packed, mode="rb")) if file.name.endswith(".gz") else packed
-
-
-def _read_chunks(stream: IO[bytes], file: Path) -> Iterator[bytes]:
+def _read_chunks(stream: IO[bytes] | gzip.GzipFile, file: Path) -> Iterator[bytes]:
     """Yield a stream in chunks.
 
     Raises:

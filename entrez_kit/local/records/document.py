@@ -16,21 +16,6 @@ from entrez_kit.local.records.text import squeeze
 
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
-NOTICES: Final = {
-    "ErratumIn": ("EIN", "Erratum in"),
-    "ErratumFor": ("EFR", "Erratum for"),
-    "RetractionIn": ("RIN", "Retraction in"),
-    "RetractionOf": ("ROF", "Retraction of"),
-    "ExpressionOfConcernIn": ("ECI", "Expression of concern in"),
-    "ExpressionOfConcernFor": ("ECF", "Expression of concern for"),
-    "CommentIn": ("CIN", "Comment in"),
-    "CommentOn": ("CON", "Comment on"),
-    "UpdateIn": ("UIN", "Update in"),
-    "UpdateOf": ("UOF", "Update of"),
-    "RepublishedIn": ("RPI", "Corrected and republished in"),
-    "RepublishedFrom": ("RPF", "Corrected and republished from"),
-}
-"""The kinds of notices with their tags in MEDLINE and their names in summaries."""
 _NAMES: Final = ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
 
@@ -106,7 +91,7 @@ class PartialDate:
 NO_DATE: Final = PartialDate("", 0)
 
 
-class Event(NamedTuple):
+class HistoryEvent(NamedTuple):
     """An event in the history of a record: its kind, date and time of day."""
 
     kind: str
@@ -217,7 +202,7 @@ def _find_number(text: str) -> int:
     return int(year.group()) * 10000 + month * 100 + (int(day.group(1)) if day else 1)
 
 
-class _Part:
+class _Element:
     """An element with its children by tag, for ``find`` and ``iterfind`` of paths without a visit of all children.
 
     A missing element has no children and no attributes.
@@ -325,10 +310,10 @@ def _read_keywords(words: Any) -> list[tuple[str, str, bool]]:
     return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
 
 
-def _read_event(event: Any) -> Event:
+def _read_event(event: Any) -> HistoryEvent:
     parts = _read_parts(event)
     clock = f"{int(parts.get('Hour') or 0):02}:{int(parts.get('Minute') or 0):02}"
-    return Event(event.get("PubStatus") or "", _to_date(parts), clock)
+    return HistoryEvent(event.get("PubStatus") or "", _to_date(parts), clock)
 
 
 class Document:
@@ -338,11 +323,11 @@ class Document:
         self._parser = record_parser()
         self.root = etree.fromstring(raw, self._parser)
         self.is_book = self.root.tag == "PubmedBookArticle"
-        self._citation = _Part(self.root.find("BookDocument" if self.is_book else "MedlineCitation"))
+        self._citation = _Element(self.root.find("BookDocument" if self.is_book else "MedlineCitation"))
         article = None if self.is_book else self._citation.find("Article")
-        self._article = self._citation if article is None else _Part(article)
-        self._data = _Part(self.root.find("PubmedBookData" if self.is_book else "PubmedData"))
-        self._book = _Part(self._citation.find("Book"))
+        self._article = self._citation if article is None else _Element(article)
+        self._data = _Element(self.root.find("PubmedBookData" if self.is_book else "PubmedData"))
+        self._book = _Element(self._citation.find("Book"))
 
     def find_defect(self) -> str | None:
         """Describe why the XML is not well-formed; None if it is. Undeclared namespace prefixes are accepted."""

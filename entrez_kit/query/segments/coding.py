@@ -122,7 +122,7 @@ def mask_members(wanted: NDArray[Any], known: NDArray[Any]) -> Mask:
 
 
 @dataclass(slots=True)
-class Block:
+class Postings:
     """The postings of several terms, one term after the other.
 
     ``sizes`` has the number of records of each term, ``records`` and ``counts`` have one number per posting. ``steps``
@@ -135,13 +135,13 @@ class Block:
     steps: Bytes
     rest: Numbers
 
-    def select(self, kept: Mask) -> "Block":
+    def select(self, kept: Mask) -> "Postings":
         """Return some of the postings; ``kept`` has one value per posting."""
         counts = self.counts[kept]
         if len(counts) * 4 > len(self.counts):
             there = np.repeat(kept, self.counts)
             rest = self.rest[there[self.steps == _ESCAPE]] if len(self.rest) else self.rest
-            return Block(sum_ranges(kept, self.sizes), self.records[kept], counts, self.steps[there], rest)
+            return Postings(sum_ranges(kept, self.sizes), self.records[kept], counts, self.steps[there], rest)
         ends = np.cumsum(self.counts)
         begins = (ends - self.counts)[kept]
         steps = gather(self.steps, begins, counts)
@@ -150,7 +150,7 @@ class Block:
             large = np.flatnonzero(self.steps == _ESCAPE)
             first = np.searchsorted(large, begins)
             rest = gather(rest, first, np.searchsorted(large, begins + counts) - first)
-        return Block(sum_ranges(kept, self.sizes), self.records[kept], counts, steps, rest)
+        return Postings(sum_ranges(kept, self.sizes), self.records[kept], counts, steps, rest)
 
     def find_keys(self) -> Integers:
         """Return each occurrence as one number: the record in the high 32 bits, the position in the low ones."""
@@ -165,20 +165,20 @@ class Block:
         return keys
 
 
-def build_plain_block(sizes: Integers, records: NDArray[np.uint32]) -> Block:
+def build_plain_postings(sizes: Integers, records: NDArray[np.uint32]) -> Postings:
     """Return postings without positions."""
     none = np.empty(0, np.int64)
-    return Block(sizes, records, none, none.astype(np.uint8), none.astype(np.uint32))
+    return Postings(sizes, records, none, none.astype(np.uint8), none.astype(np.uint32))
 
 
-def build_block(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Block:
+def build_postings(sizes: Integers, records: Numbers, counts: Integers, positions: NDArray[Any]) -> Postings:
     """Return the postings of several terms with these positions; those of one posting ascend."""
     steps = positions.copy()
     steps[1:] -= positions[:-1]
     begins = np.cumsum(counts) - counts
     steps[begins] = positions[begins]
     large = steps[steps >= _ESCAPE]
-    return Block(
+    return Postings(
         sizes, records, counts, np.minimum(steps, _ESCAPE).astype(np.uint8), (large - _ESCAPE).astype(np.uint32)
     )
 
@@ -204,7 +204,7 @@ def _encode_records(sizes: Integers, records: Numbers, more: Mask | None) -> tup
     return encoded, sum_ranges(lengths, sizes)
 
 
-def encode_words(block: Block) -> Streams:
+def encode_words(block: Postings) -> Streams:
     """Return the streams of postings with positions."""
     more = block.counts > 1
     occurrences = sum_ranges(block.counts, block.sizes)
@@ -253,7 +253,7 @@ def _sum_steps(sizes: Integers, steps: NDArray[Any], limit: int) -> Numbers:
     return sums.astype(np.uint32)
 
 
-class Words:
+class WordPostings:
     """The postings of several words; counts and positions are decoded on demand.
 
     Args:
@@ -296,9 +296,9 @@ class Words:
             counts[more] += 2
         return counts
 
-    def read_block(self) -> Block:
+    def read_postings(self) -> Postings:
         """Return the postings with their positions."""
         steps, rest = self._read(2), decode_varints(self._read(3))
         if len(steps) != self.counts.sum() or len(rest) != np.count_nonzero(steps == _ESCAPE):
             raise ValueError("positions are missing")
-        return Block(self.sizes, self.records, self.counts, steps, rest)
+        return Postings(self.sizes, self.records, self.counts, steps, rest)

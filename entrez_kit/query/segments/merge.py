@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyroaring import BitMap
 
-from entrez_kit.query.segments.coding import Block, Integers, Mask, build_plain_block, list_places, sum_ranges
+from entrez_kit.query.segments.coding import Integers, Mask, Postings, build_plain_postings, list_places, sum_ranges
 from entrez_kit.query.segments.segment import SEPARATOR, Kind, Segment, TermList
 from entrez_kit.query.segments.segment_file import ListFile, create_segment_file, translate_errors
 from entrez_kit.query.segments.sort_terms import sort_codes
@@ -21,7 +21,7 @@ _CHUNK_TERMS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _SegmentPart:
     """A segment to merge, the number of its first record in the whole, and which of its records are kept."""
 
     segment: Segment
@@ -41,10 +41,10 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
         StoreError: a segment is damaged, or the file cannot be written.
     """
     dropped = np.array((removed or BitMap()).to_array(), np.int64)
-    parts: list[_Part] = []
+    parts: list[_SegmentPart] = []
     size = 0
     for segment in map(Segment, segments):
-        parts.append(_Part(segment, size, _mask_kept(dropped, size, segment.records)))
+        parts.append(_SegmentPart(segment, size, _mask_kept(dropped, size, segment.records)))
         size += segment.records
     with translate_errors(path), create_segment_file(path) as file:
         for kind, source in sorted({name for part in parts for name in part.segment.lists}):
@@ -74,7 +74,7 @@ def _mask_kept(dropped: Integers, base: int, count: int) -> Mask | None:
     return mask
 
 
-def _merge_lists(file: ListFile, kind: Kind, source: str, parts: Sequence[_Part]) -> None:
+def _merge_lists(file: ListFile, kind: Kind, source: str, parts: Sequence[_SegmentPart]) -> None:
     """Write the merge of the lists of this kind and source, some terms at a time."""
     lists = [(listed, part) for part in parts if (listed := part.segment.list(kind, source)) is not None]
     begins = [0] * len(lists)
@@ -83,26 +83,26 @@ def _merge_lists(file: ListFile, kind: Kind, source: str, parts: Sequence[_Part]
         blocks, names = [], []
         for (listed, part), begin, end in zip(lists, begins, ends, strict=True):
             if begin < end:
-                blocks.append(_read_block(listed, part, kind, np.arange(begin, end)))
+                blocks.append(_read_postings(listed, part, kind, np.arange(begin, end)))
                 names.append(part.segment.guard(listed.texts.read, begin, end))
         begins = ends
         if blocks:
-            file.add(*_merge_blocks(names, blocks, kind))
+            file.add(*_merge_postings(names, blocks, kind))
         del blocks, names
         for part in parts:
             part.segment.release()
 
 
-def _read_block(listed: TermList, part: _Part, kind: Kind, numbers: Integers) -> Block:
+def _read_postings(listed: TermList, part: _SegmentPart, kind: Kind, numbers: Integers) -> Postings:
     """Return the postings of some terms, with the kept records as they are numbered in the whole."""
     if kind == "words":
-        block = part.segment.guard(listed.read_words(numbers).read_block)
+        block = part.segment.guard(listed.read_words(numbers).read_postings)
         block = block if part.kept is None else block.select(part.kept[block.records])
     else:
-        block = build_plain_block(*listed.read_records(numbers))
+        block = build_plain_postings(*listed.read_records(numbers))
         if part.kept is not None:
             keep = part.kept[block.records]
-            block = build_plain_block(sum_ranges(keep, block.sizes), block.records[keep])
+            block = build_plain_postings(sum_ranges(keep, block.sizes), block.records[keep])
     block.records = block.records + np.uint32(part.base)
     return block
 
@@ -123,7 +123,7 @@ def _choose_bounds(lists: Sequence[TermList]) -> Iterator[bytes | None]:
     yield None
 
 
-def _merge_blocks(names: Sequence[list[str]], blocks: Sequence[Block], kind: Kind) -> tuple[list[str], Block]:
+def _merge_postings(names: Sequence[list[str]], blocks: Sequence[Postings], kind: Kind) -> tuple[list[str], Postings]:
     """Return the terms of several blocks in order, and their postings."""
     if len(names) == 1:
         terms, numbers = names[0], np.arange(len(names[0]))
@@ -145,7 +145,7 @@ def _merge_blocks(names: Sequence[list[str]], blocks: Sequence[Block], kind: Kin
         if kind == "words":
             merged = _reorder(blocks, order, sizes, records)
         else:
-            merged = build_plain_block(sizes, records[order])
+            merged = build_plain_postings(sizes, records[order])
     used = sizes > 0
     if not used.all():
         merged.sizes = sizes[used]
@@ -153,9 +153,9 @@ def _merge_blocks(names: Sequence[list[str]], blocks: Sequence[Block], kind: Kin
     return terms, merged
 
 
-def _join(blocks: Sequence[Block]) -> Block:
+def _join(blocks: Sequence[Postings]) -> Postings:
     """Return the postings of one term, which several blocks have in order."""
-    return Block(
+    return Postings(
         np.array([sum(len(block.records) for block in blocks)]),
         np.concatenate([block.records for block in blocks]),
         np.concatenate([block.counts for block in blocks]),
@@ -164,7 +164,7 @@ def _join(blocks: Sequence[Block]) -> Block:
     )
 
 
-def _reorder(blocks: Sequence[Block], order: Integers, sizes: Integers, records: NDArray[np.uint32]) -> Block:
+def _reorder(blocks: Sequence[Postings], order: Integers, sizes: Integers, records: NDArray[np.uint32]) -> Postings:
     """Return the postings of several blocks in another order."""
     joined = _join(blocks)
     counts, steps, rest = joined.counts, joined.steps, joined.rest
@@ -174,4 +174,4 @@ def _reorder(blocks: Sequence[Block], order: Integers, sizes: Integers, records:
         rest_begins = np.cumsum(large) - large
         rest = rest[list_places(rest_begins[order], large[order])]
     steps = steps[list_places(begins[order], counts[order])]
-    return Block(sizes, records[order], counts[order], steps, rest)
+    return Postings(sizes, records[order], counts[order], steps, rest)

@@ -11,7 +11,7 @@ import numpy as np
 
 from entrez_kit.query import unsettled
 from entrez_kit.query.record_terms import VALUE_GAP
-from entrez_kit.query.segments.coding import Integers, Mask, Numbers, Words, mask_members
+from entrez_kit.query.segments.coding import Integers, Mask, Numbers, WordPostings, mask_members
 from entrez_kit.query.segments.segment import BOUNDARY, TermList
 
 SHIFT: Final = 32
@@ -74,7 +74,7 @@ def find_window(listed: TermList, words: Sequence[str], distance: int) -> Intege
     return find_windows(keys, list(needed.values()), unsettled.measure_window(words, distance))
 
 
-def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[Words]] | None:
+def _read_words(listed: TermList, slots: Sequence[Sequence[str]]) -> tuple[Numbers, list[WordPostings]] | None:
     """Return the records that have a word for each place of a sequence, and the postings for each place."""
     numbered = [listed.find(slot) for slot in slots]
     if any(not len(numbers) for numbers in numbered):
@@ -112,9 +112,9 @@ def _mask_shared(wanted: Numbers, known: Numbers) -> Mask:
     return mask
 
 
-def select_keys(words: Words, wanted: Numbers, *, single: bool) -> Integers:
+def select_keys(words: WordPostings, wanted: Numbers, *, single: bool) -> Integers:
     """Return the occurrences of words in the wanted records, in order; ``single``: of one word."""
-    block, records = words.read_block(), words.records
+    block, records = words.read_postings(), words.records
     if single:
         keys: Integers = block.select(_mask_shared(records, wanted)).find_keys()
         return keys

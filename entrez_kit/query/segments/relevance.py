@@ -18,7 +18,7 @@ from entrez_kit.query.segments.coding import Integers, Mask, Numbers
 from entrez_kit.query.segments.positions import SHIFT, find_phrase
 from entrez_kit.query.segments.segment import Segment
 
-Phrase = tuple[str, ...]
+WordSequence = tuple[str, ...]
 Floats = NDArray[np.float64]
 Scores = NDArray[np.float32]
 
@@ -56,12 +56,12 @@ PUBMED: Final = Formula((("title", 3.0), ("abstract", 1.0), ("keyword", 2.0), ("
 class Concept(NamedTuple):
     """Alternative words and phrases, and their weight; records without any of a ``required`` one are not found."""
 
-    phrases: tuple[Phrase, ...]
+    phrases: tuple[WordSequence, ...]
     weight: float = 1.0
     required: bool = False
 
 
-class _Part(NamedTuple):
+class _FieldPostings(NamedTuple):
     """The ascending records with one word or phrase in one field, and the weight of the field.
 
     ``count_at`` returns the number of occurrences in the records at some places of this list.
@@ -78,13 +78,6 @@ class _Part(NamedTuple):
         frequencies[there] = self.count_at(places[there]).astype(np.float32) * self.weight
         return frequencies
 
-    def read_frequencies(self) -> Scores:
-        """Return the weighted numbers of occurrences in all records."""
-        return self.count_at(_ALL).astype(np.float32) * self.weight
-
-
-_ALL: Final = slice(None)
-
 
 class Occurrences:
     """The records of a segment that have a concept, and their scores at rarity 1.
@@ -99,12 +92,12 @@ class Occurrences:
         mean: the mean length of all records.
     """
 
-    def __init__(self, segment: Segment, parts: Sequence[_Part], formula: Formula, mean: float) -> None:
+    def __init__(self, segment: Segment, parts: Sequence[_FieldPostings], formula: Formula, mean: float) -> None:
         self._segment, self._formula, self._mean = segment, formula, mean
         ordered = sorted((part for part in parts if len(part.records)), key=lambda part: -len(part.records))
         self.postings = sum(len(part.records) for part in ordered)
         there = self._mask_records(ordered) if len(ordered) > 1 and self.is_frequent else None
-        self._state: tuple[list[_Part], Mask | None, tuple[Numbers, Scores] | None] = ordered, there, None
+        self._state: tuple[list[_FieldPostings], Mask | None, tuple[Numbers, Scores] | None] = ordered, there, None
         """The parts and a mask of their records, or the records and their scores: other threads see it change once."""
         self.is_used_again = False
         self.most = formula.saturation + 1 if self.is_frequent else float(self.scores.max(initial=0))
@@ -115,7 +108,7 @@ class Occurrences:
         """Whether records that cannot be among the best are dropped before the scores are computed."""
         return self.postings > COSTLY
 
-    def _mask_records(self, parts: Sequence[_Part]) -> Mask:
+    def _mask_records(self, parts: Sequence[_FieldPostings]) -> Mask:
         there = np.zeros(self._segment.records, np.bool_)
         for part in parts:
             there[part.records] = True
@@ -145,12 +138,12 @@ class Occurrences:
             self._state = [], None, scored
         return scored
 
-    def _score_all(self, parts: Sequence[_Part], there: Mask | None) -> tuple[Numbers, Scores]:
-        each = [(part.records, part.read_frequencies()) for part in parts]
+    def _score_all(self, parts: Sequence[_FieldPostings], there: Mask | None) -> tuple[Numbers, Scores]:
+        each = [(part.records, part.count_at(slice(None)).astype(np.float32) * part.weight) for part in parts]
         records, frequencies = _sum_frequencies(each, self._segment.records, there)
         return records, self._formula.score(frequencies, self._segment.lengths[records], self._mean)
 
-    def _score_some(self, parts: Sequence[_Part], records: NDArray[Any]) -> Scores:
+    def _score_some(self, parts: Sequence[_FieldPostings], records: NDArray[Any]) -> Scores:
         frequencies = np.zeros(len(records), np.float32)
         for part in parts:
             frequencies += part.find_frequencies(records)
@@ -226,7 +219,7 @@ def measure_rarity(count: int, size: int) -> float:
     return log(1 + (size - count + 0.5) / (count + 0.5))
 
 
-def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
+def read_occurrences(segment: Segment, phrases: tuple[WordSequence, ...], formula: Formula, mean: float) -> Occurrences:
     """Return the records of a segment with any of some words and phrases. Those of frequent ones are kept in memory.
 
     Args:
@@ -245,8 +238,10 @@ def read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: For
     return kept
 
 
-def _read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Formula, mean: float) -> Occurrences:
-    parts: list[_Part] = []
+def _read_occurrences(
+    segment: Segment, phrases: tuple[WordSequence, ...], formula: Formula, mean: float
+) -> Occurrences:
+    parts: list[_FieldPostings] = []
     for source, weight in formula.weights:
         listed = segment.list("words", source)
         for phrase in phrases if listed is not None else ():
@@ -254,9 +249,9 @@ def _read_occurrences(segment: Segment, phrases: tuple[Phrase, ...], formula: Fo
             if len(phrase) > 1:
                 starts = find_phrase(listed, [[word] for word in phrase])
                 records, counts = np.unique(starts >> SHIFT, return_counts=True)
-                parts.append(_Part(records.astype(np.uint32), counts.__getitem__, np.float32(weight)))
+                parts.append(_FieldPostings(records.astype(np.uint32), counts.__getitem__, np.float32(weight)))
             elif (words := listed.read_word(phrase[0])) is not None:
-                parts.append(_Part(words.records, words.count_at, np.float32(weight)))
+                parts.append(_FieldPostings(words.records, words.count_at, np.float32(weight)))
     return Occurrences(segment, parts, formula, mean)
 
 

@@ -307,13 +307,13 @@ class SearchIndex:
 
         return relevance.rank(concepts, list(self._lists), mask, formula, self._measures, limit)
 
-    def count_phrases(self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula) -> int:
+    def count_phrases(self, phrases: tuple[relevance.WordSequence, ...], formula: relevance.Formula) -> int:
         """Return how many records have one of some words and phrases in the word lists of a formula."""
         listed = ((self._read_occurrences(segment, phrases, formula), removed) for _, segment, removed in self._lists)
         return sum(occurrences.count(removed) for occurrences, removed in listed)
 
     def score_records(
-        self, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula, numbers: Integers
+        self, phrases: tuple[relevance.WordSequence, ...], formula: relevance.Formula, numbers: Integers
     ) -> relevance.Floats:
         """Return the scores of ascending records for a concept of rarity 1."""
         scores = np.zeros(len(numbers))
@@ -326,7 +326,7 @@ class SearchIndex:
         return relevance.measure_rarity(count, self._measures[0])
 
     def _read_occurrences(
-        self, segment: Segment, phrases: tuple[relevance.Phrase, ...], formula: relevance.Formula
+        self, segment: Segment, phrases: tuple[relevance.WordSequence, ...], formula: relevance.Formula
     ) -> relevance.Occurrences:
         return relevance.read_occurrences(segment, phrases, formula, self._measures[1])
 

@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, Words, decode_records, decode_varints, gather
+from entrez_kit.query.segments.coding import (
+    Bytes,
+    Integers,
+    Numbers,
+    WordPostings,
+    decode_records,
+    decode_varints,
+    gather,
+)
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
@@ -187,15 +195,15 @@ class TermList:
     def _read_records(self, numbers: Integers) -> tuple[Integers, Numbers]:
         return decode_records(*self._read_stream(numbers, 0), self._segment.records)
 
-    def read_words(self, numbers: Integers) -> Words:
+    def read_words(self, numbers: Integers) -> WordPostings:
         """Return the postings of these words."""
         return self._segment.guard(self._read_words, numbers)
 
-    def read_word(self, word: str) -> Words | None:
+    def read_word(self, word: str) -> WordPostings | None:
         """Return the postings of one word; None if no record has it."""
         return self._segment.guard(self._read_word, word)
 
-    def _read_word(self, word: str) -> Words | None:
+    def _read_word(self, word: str) -> WordPostings | None:
         number = self.texts.find(word)
         if number is None:
             return None
@@ -207,15 +215,15 @@ class TermList:
                 raise ValueError("a range is outside of the data")
             return self._streams[stream][begin:end]
 
-        return Words(read, np.array([places[1][0] - places[0][0]]), self._segment.records)
+        return WordPostings(read, np.array([places[1][0] - places[0][0]]), self._segment.records)
 
-    def _read_words(self, numbers: Integers) -> Words:
+    def _read_words(self, numbers: Integers) -> WordPostings:
         data, lengths = self._read_stream(numbers, 0)
 
         def read(stream: int) -> Bytes:
             return self._read_stream(numbers, stream)[0] if stream else data
 
-        return Words(read, lengths, self._segment.records)
+        return WordPostings(read, lengths, self._segment.records)
 
 
 _NONE: Final = np.empty(0, np.int64)
@@ -256,6 +264,8 @@ class Segment:
         self.path = path
         self.number = next(_numbers)
         """A number that no other segment of this process has."""
+        self._ranks: dict[str, Numbers] = {}
+        """The place of each record in the order of its sort texts, by name of the order."""
         self._map = None if data is not None else _map_file(path)
         self._bytes: Bytes = np.frombuffer(data or self._map or b"", np.uint8)
         self.size = len(self._bytes)
@@ -338,14 +348,9 @@ class Segment:
         except (ValueError, IndexError, MemoryError) as exc:
             raise damaged_error(self.path, str(exc) or type(exc).__name__) from None
 
-    @cached_property
-    def ranks(self) -> "dict[str, Numbers]":
-        """The place of each record in the order of its sort texts, by name of the order."""
-        return {}
-
     def rank_texts(self, source: str) -> Numbers:
         """Return the number of the sort text of each record, from 1 on; records without a text have 0."""
-        ranks = self.ranks.get(source)
+        ranks = self._ranks.get(source)
         if ranks is None:
             ranks = np.zeros(self.records, np.uint32)
             listed = self.list("sort", source)
@@ -353,7 +358,7 @@ class Segment:
                 numbers = np.arange(len(listed))
                 sizes, records = listed.read_records(numbers)
                 ranks[records] = np.repeat(numbers + 1, sizes)
-            self.ranks[source] = ranks
+            self._ranks[source] = ranks
         return ranks
 
     def verify(self) -> None:

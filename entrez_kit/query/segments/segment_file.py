@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import open_private
-from entrez_kit.query.segments.coding import Block, Integers, encode_records, encode_varints, encode_words
+from entrez_kit.query.segments.coding import Integers, Postings, encode_records, encode_varints, encode_words
 from entrez_kit.query.segments.segment import COLUMNS, FORMAT, MAGIC, SEPARATOR, TRAILER, Kind, encode_text
 
 _MAX_IN_MEMORY: Final = 4 << 20
@@ -24,13 +24,13 @@ _MAX_IN_MEMORY: Final = 4 << 20
 
 
 @contextmanager
-def create_segment_file(path: Path, *, lasting: bool = True) -> Iterator["SegmentFile"]:
+def create_segment_file(path: Path, *, lasting: bool = True) -> Iterator["SegmentOutput"]:
     """Provide a segment file under a temporary name, which is renamed at the end, or removed after an error."""
     temporary = path.with_name(f"{path.name}.tmp")
     temporary.unlink(missing_ok=True)
     try:
         with os.fdopen(open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL), "wb") as file:
-            yield SegmentFile(file, str(path.parent))
+            yield SegmentOutput(file, str(path.parent))
             file.flush()
             if lasting:
                 os.fsync(file.fileno())
@@ -43,7 +43,7 @@ def create_segment_file(path: Path, *, lasting: bool = True) -> Iterator["Segmen
         _sync_folder(path.parent)
 
 
-class SegmentFile:
+class SegmentOutput:
     """A segment that is being written.
 
     Args:
@@ -105,7 +105,7 @@ class SegmentFile:
 class ListFile:
     """Writes one list of terms; a context manager."""
 
-    def __init__(self, file: SegmentFile, kind: Kind, source: str) -> None:
+    def __init__(self, file: SegmentOutput, kind: Kind, source: str) -> None:
         self._file = file
         self._kind = kind
         self._source = source
@@ -122,7 +122,7 @@ class ListFile:
     def __enter__(self) -> "ListFile":
         return self
 
-    def add(self, terms: Sequence[str], block: Block) -> None:
+    def add(self, terms: Sequence[str], block: Postings) -> None:
         """Add terms in order with their postings."""
         if not len(block.sizes):
             return

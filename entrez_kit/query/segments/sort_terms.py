@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.query.segments.coding import (
-    Block,
     Bytes,
     Integers,
     Numbers,
-    build_block,
-    build_plain_block,
+    Postings,
+    build_plain_postings,
+    build_postings,
     gather,
     list_places,
     sum_ranges,
@@ -67,7 +67,7 @@ class TermSorter:
         self.pending = kept
         return kept
 
-    def sort(self, *, with_positions: bool) -> tuple[list[str], Block]:
+    def sort(self, *, with_positions: bool) -> tuple[list[str], Postings]:
         """Return the terms in order and their postings."""
         self.pack()
         groups = np.array(self._groups, np.uint32).reshape(-1, 2)
@@ -157,7 +157,7 @@ def _sort_hashes(hashes: NDArray[np.uint64]) -> Integers:
     return order
 
 
-def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | None) -> Block:
+def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | None) -> Postings:
     """Return the postings of occurrences, which are in order of terms and records."""
     new = np.ones(len(records), np.bool_)
     new[1:] = records[1:] != records[:-1]
@@ -165,8 +165,8 @@ def _group(lengths: Integers, records: Numbers, positions: NDArray[np.int32] | N
     postings = np.flatnonzero(new)
     sizes = sum_ranges(new, lengths)
     if positions is None:
-        return build_plain_block(sizes, records[postings])
-    return build_block(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
+        return build_plain_postings(sizes, records[postings])
+    return build_postings(sizes, records[postings], np.diff(np.append(postings, len(records))), positions)
 
 
 def sort_codes(codes: NDArray[Any]) -> Integers:

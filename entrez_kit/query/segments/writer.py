@@ -20,7 +20,7 @@ from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Kind, Segment, encode_number
-from entrez_kit.query.segments.segment_file import ListFile, SegmentFile, create_segment_file, translate_errors
+from entrez_kit.query.segments.segment_file import ListFile, SegmentOutput, create_segment_file, translate_errors
 from entrez_kit.query.segments.sort_terms import TermSorter
 
 RANKED: Final = frozenset(("title", "abstract", "keyword", "mesh"))
@@ -90,10 +90,10 @@ class _Collected:
     def encode(self) -> bytes:
         """Return a segment of these records, whose terms are forgotten."""
         file = io.BytesIO()
-        self.write(SegmentFile(file))
+        self.write(SegmentOutput(file))
         return file.getvalue()
 
-    def write(self, file: SegmentFile) -> None:
+    def write(self, file: SegmentOutput) -> None:
         """Write a segment of these records, whose terms are forgotten."""
         for kind, source in sorted(self._lists):
             with ListFile(file, kind, source) as listed:

@@ -8,7 +8,7 @@ from fixture_types import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.databases.mesh import MESH, build_mesh_record, decode_ui
-from entrez_kit.local.eutils.mesh import Heading, MeshDatabase
+from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry
 from entrez_kit.sandbox.server import Sandbox
 
 
@@ -210,8 +210,11 @@ def test_pages_have_no_duplicates_if_a_synonym_is_the_name_of_another_heading(
 ) -> None:
     sandbox.register(
         MeshDatabase(
-            [Heading("68000001", "D000001", "Cold"), Heading("68000002", "D000002", "Common Cold", (), ("Cold",))]
-            + [Heading(f"6800010{n}", f"D00010{n}", f"Cold thing {n}") for n in range(5)]
+            [
+                MeshEntry("Cold", uid="68000001", ui="D000001"),
+                MeshEntry("Common Cold", (), ("Cold",), uid="68000002", ui="D000002"),
+            ]
+            + [MeshEntry(f"Cold thing {n}", uid=f"6800010{n}", ui=f"D00010{n}") for n in range(5)]
         )
     )
     kit = kit_for(sandbox)

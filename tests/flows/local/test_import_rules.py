@@ -22,7 +22,7 @@ from pubmed_files import (
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.local.copies import open_copy
-from entrez_kit.local.eutils.mesh import Heading
+from entrez_kit.local.eutils.mesh import MeshEntry
 from entrez_kit.local.importing import import_files
 
 Events = list[tuple[int, int, str | None]]
@@ -206,7 +206,7 @@ def test_a_folder_is_imported_with_mesh_files_and_without_its_readme(tmp_path: P
     folder.mkdir()
     (folder / "README.txt").write_text("Courtesy of NLM", encoding="utf-8")
     write_set(folder, "pubmed26n0001.xml.gz", write_record(1))
-    (mesh, *_) = write_mesh(tmp_path, [Heading("68009369", "D009369", "Neoplasms", ("C04",))])
+    (mesh, *_) = write_mesh(tmp_path, [MeshEntry("Neoplasms", ("C04",), uid="68009369", ui="D009369")])
     (folder / "desc2026.gz").write_bytes(gzip.compress(mesh.read_bytes()))
     (folder / "lost.xml").write_text("<html/>", encoding="utf-8")
 

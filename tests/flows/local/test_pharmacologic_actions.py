@@ -9,7 +9,7 @@ from command_line import Cli, RunResult, read_error
 from local_copies import write_mesh
 from pubmed_files import join_articles, write_record
 
-from entrez_kit.local.eutils.mesh import Heading
+from entrez_kit.local.eutils.mesh import MeshEntry
 
 ANTIBACTERIAL = "Anti-Bacterial Agents"
 RECORDS = {
@@ -55,9 +55,9 @@ def local_fixture(tmp_path: Path, alone: Cli, monkeypatch: pytest.MonkeyPatch) -
     """Call the program with a copy of these records and their headings, without the file of actions."""
     monkeypatch.setenv("ENTREZ_KIT_HOME", str(tmp_path / "home"))
     headings = [
-        Heading("1", "D000900", ANTIBACTERIAL, ("D27.505.954.122.085",)),
-        Heading("2", "D005839", "Gentamicins", ("D09.408.051.404",), ("Gentamycins",)),
-        Heading("3", "C999000010", "imaginomycin", (), ("imaginary mycin",)),
+        MeshEntry(ANTIBACTERIAL, ("D27.505.954.122.085",), uid="1", ui="D000900"),
+        MeshEntry("Gentamicins", ("D09.408.051.404",), ("Gentamycins",), uid="2", ui="D005839"),
+        MeshEntry("imaginomycin", (), ("imaginary mycin",), uid="3", ui="C999000010"),
     ]
     files = [path for path in write_mesh(tmp_path, headings) if not path.name.startswith("qual")]
     articles = tmp_path / "articles.xml"

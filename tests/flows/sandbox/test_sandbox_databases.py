@@ -10,7 +10,7 @@ import pytest
 from Bio import SeqIO
 from sandbox_records import Client, read_with_biopython, serve
 
-from entrez_kit.local.eutils.mesh import read_demo_headings
+from entrez_kit.local.eutils.mesh import read_demo_records
 from entrez_kit.sandbox.fixture_database import FixtureDatabase
 
 
@@ -92,7 +92,7 @@ def test_mesh_is_fetched_as_text_for_any_requested_format(demo: Client) -> None:
 
 
 def test_every_heading_is_well_formed_and_names_its_source() -> None:
-    headings = read_demo_headings()
+    headings = read_demo_records()
     sources = resources.files("entrez_kit.fixtures").joinpath("mesh", "SOURCES.txt").read_text(encoding="utf-8")
 
     assert (

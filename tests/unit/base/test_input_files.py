@@ -18,7 +18,7 @@ OTHERS = (
     *("commands/_report.py", "commands/search.py", "entrez_kit/corpus/", "entrez_kit/sandbox/", "entrez_kit/guides/"),
     *("entrez_kit/local/", "entrez_kit/services/transport/download/files.py", "entrez_kit/base/part_files.py"),
     *("entrez_kit/query/segments/", "entrez_kit/services/recordings/", "entrez_kit/query/words.py"),
-    *("entrez_kit/query/fields.py", "entrez_kit/query/search_strategies.py"),
+    *("entrez_kit/query/fields.py", "entrez_kit/query/filters.py"),
     *(
         "entrez_kit/citations/style/",
         "entrez_kit/server/",

@@ -61,7 +61,7 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 def count_as_large(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(reading, "MANY", 500)
-    patch.setattr(neighbours, "FEWEST_ASKED", 50)
+    patch.setattr(neighbours, "MIN_REQUESTED", 50)
     patch.setattr(vectors, "LOOKED_UP", 1)
     patch.setattr(vector_index, "BLOCK", 64)
     patch.setattr(vector_index, "AT_ONCE", 100)

@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.corpus.search.query import (
-    MOST_CONCEPTS,
+    MAX_CONCEPTS,
     PART_WEIGHT,
     REQUEST_WEIGHT,
     parse,
@@ -11,14 +11,14 @@ from entrez_kit.corpus.search.query import (
     yield_other_spellings,
 )
 from entrez_kit.corpus.search.terms import stem_words
-from entrez_kit.query.segments.relevance import Phrase
+from entrez_kit.query.segments.relevance import WordSequence
 
 
-def has_no_phrase(phrase: Phrase) -> bool:
+def has_no_phrase(phrase: WordSequence) -> bool:
     return False
 
 
-def has_any_phrase(phrase: Phrase) -> bool:
+def has_any_phrase(phrase: WordSequence) -> bool:
     return True
 
 
@@ -80,7 +80,7 @@ def test_only_a_quoted_phrase_that_exists_is_required() -> None:
 
 
 def test_a_long_query_is_cut() -> None:
-    assert len(parse(" ".join(f"word{number}" for number in range(500)), has_no_phrase)) == MOST_CONCEPTS
+    assert len(parse(" ".join(f"word{number}" for number in range(500)), has_no_phrase)) == MAX_CONCEPTS
 
 
 def test_text_for_sqlite_has_only_letters_digits_and_our_own_quotes() -> None:

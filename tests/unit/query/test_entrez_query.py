@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from entrez_kit.core.broadening import compare_strictly, compare_with_query
 from entrez_kit.core.query_input import normalize_date
-from entrez_kit.query.parser import Operand
-from entrez_kit.query.reduction import MeshGap, Part, Whole, find_dangling_operators, find_mesh_gap, reduce_query
+from entrez_kit.query.parser import Operand, parse
+from entrez_kit.query.reduction import MeshGap, Part, Whole, find_mesh_gap, reduce_query
 from entrez_kit.services.small_replies import Complaint, ESearchReply, Fate
 
 RECORDS = frozenset(range(16))
@@ -220,7 +220,7 @@ def test_long_and_invalid_queries_are_read_quickly(term: str) -> None:
     ],
 )
 def test_an_operator_without_an_operand_is_found(query: str, dangling: list[str]) -> None:
-    assert find_dangling_operators(query) == dangling
+    assert parse(query).dangling == dangling
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def test_any_bytes_are_varints_or_an_error(data: bytes) -> None:
 @given(WORDS, st.data())
 def test_words_are_decoded_to_the_encoded_words(words: dict[str, dict[int, list[int]]], data: st.DataObject) -> None:
     postings = [(record, sorted(places)) for found in words.values() for record, places in sorted(found.items())]
-    block = coding.build_block(
+    block = coding.build_postings(
         np.array([len(found) for found in words.values()]),
         np.array([record for record, _ in postings], np.uint32),
         np.array([len(places) for _, places in postings]),
@@ -68,11 +68,11 @@ def test_words_are_decoded_to_the_encoded_words(words: dict[str, dict[int, list[
     )
     streams = coding.encode_words(block)
 
-    decoded = coding.Words(lambda stream: streams[stream][0], streams[0][1], 2**26 + 1)
+    decoded = coding.WordPostings(lambda stream: streams[stream][0], streams[0][1], 2**26 + 1)
 
     assert decoded.sizes.tolist() == [len(found) for found in words.values()]
     expected = [(record << 32) | place for record, places in postings for place in places]
-    assert decoded.read_block().find_keys().tolist() == expected
+    assert decoded.read_postings().find_keys().tolist() == expected
     kept = np.array(data.draw(st.lists(st.booleans(), min_size=len(postings), max_size=len(postings))), np.bool_)
     some = [
         (record << 32) | place
@@ -80,7 +80,7 @@ def test_words_are_decoded_to_the_encoded_words(words: dict[str, dict[int, list[
         if keep
         for place in places
     ]
-    assert decoded.read_block().select(kept).find_keys().tolist() == some
+    assert decoded.read_postings().select(kept).find_keys().tolist() == some
 
 
 @given(st.lists(st.sampled_from("abc"), min_size=1, max_size=4), st.integers(0, 6), st.data())

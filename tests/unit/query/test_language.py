@@ -10,6 +10,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query import unsettled
 from entrez_kit.query.dates import parse_relative_range
 from entrez_kit.query.fields import FIELDS, parse_tag
+from entrez_kit.query.filters import STRATEGIES
 from entrez_kit.query.mesh import (
     Heading,
     Journal,
@@ -21,8 +22,7 @@ from entrez_kit.query.mesh import (
 )
 from entrez_kit.query.parser import parse
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.search import Found, search
-from entrez_kit.query.search_strategies import STRATEGIES
+from entrez_kit.query.search import QueryMatches, search
 from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import STOP_WORDS, split_words
 
@@ -80,7 +80,7 @@ VOCABULARY = Vocabulary(
 )
 
 
-def _search(term: str, *, lenient: bool = False) -> Found:
+def _search(term: str, *, lenient: bool = False) -> QueryMatches:
     return search(term, INDEX, VOCABULARY, today=date(2020, 1, 3), lenient=lenient)
 
 

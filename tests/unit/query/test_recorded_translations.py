@@ -15,7 +15,7 @@ from entrez_kit.query.mapping import map_phrase
 from entrez_kit.query.mesh import Heading, Journal, Substance, Vocabulary
 from entrez_kit.query.printing import print_query
 from entrez_kit.query.record_terms import RecordTerms
-from entrez_kit.query.search import DateLimit, Found, search
+from entrez_kit.query.search import DateLimit, QueryMatches, search
 from entrez_kit.query.segments.search_index import SearchIndex
 
 VOCABULARY = Vocabulary(
@@ -191,7 +191,7 @@ def test_published_searches_are_read_evaluated_and_printed(real_data: Path) -> N
         operands = [part for part in _split(edited) if part not in ("(", ")", "AND", "OR", "NOT")]
         index = _invent(operands, 120)
 
-        def find(term: str, index: SearchIndex = index) -> Found:
+        def find(term: str, index: SearchIndex = index) -> QueryMatches:
             return search(term, index, today=date(2024, 5, 1))
 
         found = find(query)
