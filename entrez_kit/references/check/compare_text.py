@@ -24,12 +24,7 @@ from entrez_kit.references.check.pasted_lists import list_words
 from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors
 from entrez_kit.references.check.text_place import PlaceInText, compare_place
 from entrez_kit.references.check.text_title import find_title
-from entrez_kit.references.check.text_words import (
-    find_journal,
-    has_journal,
-    list_journal_names,
-    list_volume_and_page,
-)
+from entrez_kit.references.check.text_words import find_journal, has_journal, list_journal_names, list_volume_and_page
 from entrez_kit.references.files.references import Reference
 
 MAX_SHOWN: Final = 120

@@ -7,7 +7,7 @@ import pytest
 
 from entrez_kit.pubmed.models import Article, Author, JournalInfo
 from entrez_kit.references.check import text_authors, text_title
-from entrez_kit.references.check.find_records import Candidates
+from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.guessing import MAX_PLACES, MAX_TITLES
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, split_references
 
