@@ -182,8 +182,8 @@ def _try_other_sources(
             others=[error.reason for error in others],
         )
     if down is not None:
-        sources = join_with(answered, "or")
-        related.warn("links_incomplete", f"{because}; {sources} had no {RELATION_LABELS[relation]} of PMID {pmid}.")
+        named = join_with(answered, "or")
+        related.warn("links_incomplete", f"{because}; {named} had no {RELATION_LABELS[relation]} of PMID {pmid}.")
     related.warn(*_explain_absence(relation, pmid, answered))
 
 

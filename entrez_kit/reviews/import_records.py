@@ -48,7 +48,7 @@ class ImportRequest(ReviewRequest):
         return " ".join(value.split())
 
 
-class ImportResult(Warned):
+class ReviewImportResult(Warned):
     """The imported files: ``added`` records are new to the source, ``known`` records were imported before."""
 
     RECORDS: ClassVar = "files"
@@ -61,7 +61,7 @@ class ImportResult(Warned):
     known: int
 
 
-def import_records(_: Services, request: ImportRequest) -> ImportResult:
+def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     """Import the records of another database into a review; records of an earlier import are not added again.
 
     Raises:
@@ -129,13 +129,15 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
                 records_sha256="",
             )
             save(review, run)
-    return ImportResult(run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings)
+    return ReviewImportResult(
+        run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings
+    )
 
 
 IMPORT_RECORDS: Final = DocumentOperation(
     name="review_import",
     request=ImportRequest,
-    result=ImportResult,
+    result=ReviewImportResult,
     function=import_records,
     command=("review", "import"),
     toolset="review",

@@ -106,7 +106,7 @@ class InTextFinding(Result):
     file: SkipJsonSchema[str | None] = omit_if_empty()
 
 
-class Change(Result):
+class ReferenceChange(Result):
     """A change in a corrected file; ``old`` is empty if the field was added, ``new`` if it was removed."""
 
     file: SkipJsonSchema[str | None] = omit_if_empty()
@@ -169,7 +169,7 @@ class CheckResult(Result):
     warnings: list[Warn] = omit_if_empty([])
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
-    changes: list[Change] = omit_if_empty([])
+    changes: list[ReferenceChange] = omit_if_empty([])
     left_out: list[LeftOut] = omit_if_empty([])
     uncorrected: list[Uncorrected] = omit_if_empty([])
     accepted: int = Field(default=0, exclude_if=not_)

@@ -75,7 +75,7 @@ class _TaggedField:
 
 
 @dataclass(slots=True)
-class _Record:
+class _TaggedRecord:
     """A record: the numbers of its first and last line, its type, and its fields."""
 
     start: int
@@ -99,7 +99,7 @@ class _Record:
 class _RecordEdit:
     """The corrections of one record; ``replaced`` has the new lines by the number of the line that they replace."""
 
-    record: _Record
+    record: _TaggedRecord
     lines: list[_TaggedLine]
     replaced: dict[int, list[str]]
 
@@ -168,15 +168,15 @@ class RisFile(ReferenceFile):
         )
         super().__init__(references, [*warn_of_repeated_keys(references), *warnings])
 
-    def _split_records(self, name: str) -> Iterator[_Record]:
-        record: _Record | None = None
+    def _split_records(self, name: str) -> Iterator[_TaggedRecord]:
+        record: _TaggedRecord | None = None
         is_apart = True
         for number, line in enumerate(self._lines):
             if line.tag == "TY":
                 if record is not None:
                     problem = f"a record begins before ER ends the record of line {record.start + 1}"
                     raise unreadable_error(name, problem, line=number + 1)
-                record = _Record(number, line.value.strip())
+                record = _TaggedRecord(number, line.value.strip())
             elif line.tag and record is None:
                 raise unreadable_error(
                     name, f"{line.tag} is outside of a record, which begins with TY", line=number + 1
@@ -251,7 +251,7 @@ class RisFile(ReferenceFile):
         if correction.note:
             edit.add_note(correction.note)
 
-    def _replace(self, record: _Record, newer: Article) -> list[str]:
+    def _replace(self, record: _TaggedRecord, newer: Article) -> list[str]:
         """Return the lines of a newer record with the user's own fields of a record."""
         has_abstract = bool(record.list_values("AB", "N2"))
         lines = [
@@ -268,7 +268,7 @@ class RisFile(ReferenceFile):
         return [*lines[:-1], *own, lines[-1]]
 
 
-def _build_reference(number: int, record: _Record) -> Reference:
+def _build_reference(number: int, record: _TaggedRecord) -> Reference:
     first, last = record.get_first("SP"), record.get_first("EP")
     names = record.list_values(*_AUTHORS)
     more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None

@@ -15,10 +15,10 @@ from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, 
 from entrez_kit.references.merge.models import (
     DatabaseFigures,
     Decision,
-    Group,
     MergeCounts,
     MergeRequest,
     MergeResult,
+    RecordGroup,
     RecordOfFile,
     SourceFigures,
     UndecidedPair,
@@ -151,7 +151,7 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedW
     return works, work_of
 
 
-def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
+def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[RecordGroup]:
     """Join the links between works to families, and store in each work the works of its family."""
     links: dict[int, set[int]] = defaultdict(set)
     reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
@@ -160,7 +160,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         links[pair[0]].add(pair[1])
         links[pair[1]].add(pair[0])
         reasons[pair].add((verdict.why, verdict.relation))
-    groups: list[Group] = []
+    groups: list[RecordGroup] = []
     seen: set[int] = set()
     for start in sorted(links):
         if start in seen:
@@ -174,7 +174,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
         ids = sorted((works[n].kept for n in members), key=lambda one: (one.file, one.index))
         groups.append(
-            Group(
+            RecordGroup(
                 kind="family",
                 members=[one.id for one in ids],
                 why="; ".join(sorted({why for why, _ in found})),
@@ -186,7 +186,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
     return sorted(groups, key=lambda group: group.members)
 
 
-def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[RecordGroup]:
     position_of = {entry: number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
@@ -199,7 +199,7 @@ def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry
         members = sorted(work.entries, key=lambda one: (one.file, one.index))
         reasons = sorted({reason for member in members for reason in why[position_of[member]]})
         groups.append(
-            Group(
+            RecordGroup(
                 kind="duplicate", members=[member.id for member in members], why="; ".join(reasons), kept=work.kept.id
             )
         )
