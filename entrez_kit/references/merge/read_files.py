@@ -65,9 +65,9 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
         return "endnote", *_read_xml(text, name)
     if suffix in TABLES:
-        from entrez_kit.references.files.read_csv import CsvFile
+        from entrez_kit.references.files.read_csv import read_csv
 
-        read = CsvFile(text, name)
+        read = read_csv(text, name)
         if not read.references:
             raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
         return "csv", read, read.warnings
