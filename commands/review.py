@@ -25,6 +25,7 @@ from ._formats import View
 from ._input import read_content
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
+from ._reference_sources import read_records
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -114,9 +115,7 @@ def import_command(
 
     entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
     """
-    from .merge import read_records
-
-    options["files"] = [read_records(ctx, file, None) for file in files]
+    options["files"] = [read_records(ctx, file) for file in files]
     _run(ctx, IMPORT_RECORDS, options, "Importing")
 
 
@@ -198,9 +197,7 @@ def import_screening(
     From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
     From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
     """
-    from .merge import read_records
-
-    options["files"] = [read_records(ctx, file, None) for file in files]
+    options["files"] = [read_records(ctx, file) for file in files]
     result = _run(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
         rows = {"of unknown records": result.unknown, "that contradict other decisions": result.contradictory}
