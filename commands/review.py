@@ -11,10 +11,10 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
+from entrez_kit.reviews.export_works import SCREEN_EXPORT
+from entrez_kit.reviews.import_decisions import SCREEN_IMPORT
 from entrez_kit.reviews.import_records import IMPORT_RECORDS
 from entrez_kit.reviews.init_review import INIT_REVIEW
-from entrez_kit.reviews.screen_export import SCREEN_EXPORT
-from entrez_kit.reviews.screen_import import SCREEN_IMPORT
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW

@@ -14,11 +14,11 @@ from .text import to_line
 
 if TYPE_CHECKING:
     from entrez_kit.reviews.dedupe_records import DedupeResult
+    from entrez_kit.reviews.export_works import ScreenExportResult
     from entrez_kit.reviews.flow import Flow
+    from entrez_kit.reviews.import_decisions import ScreenImportResult, UnmatchedRow
     from entrez_kit.reviews.import_records import ReviewImportResult
     from entrez_kit.reviews.init_review import InitResult
-    from entrez_kit.reviews.screen_export import ScreenExportResult
-    from entrez_kit.reviews.screen_import import ScreenImportResult, UnmatchedRow
     from entrez_kit.reviews.search_review import SearchReviewResult
     from entrez_kit.reviews.show_status import StatusResult
     from entrez_kit.reviews.update_review import UpdateResult

@@ -14,6 +14,7 @@ from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
+from entrez_kit.reviews.output_files import write_output
 from entrez_kit.reviews.prisma_s import (
     PrismaItem,
     find_dates,
@@ -25,7 +26,6 @@ from entrez_kit.reviews.prisma_s import (
 from entrez_kit.reviews.report_page import write_page
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.ro_crate import CRATE
-from entrez_kit.reviews.screen_export import write_output
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
