@@ -151,6 +151,11 @@ def read_content(file: Path) -> bytes:
         raise cannot_read_error(file, exc) from None
 
 
+def name_file(path: Path) -> str:
+    """Return the name of a file in messages."""
+    return "standard input" if str(path) == STDIN else str(path)
+
+
 def read_sibling(file: Path, name: str) -> bytes | None:
     """Return the content of a file that another file names, if it is in the same folder or below."""
     folder = file.resolve().parent

@@ -14,7 +14,7 @@ from entrez_kit.core.model import Warn
 from entrez_kit.references.check.accepted import Accepted, find_accepted
 from entrez_kit.references.files.references import Reference
 
-from ._input import NOT_IDENTIFIERS, read_content, read_identifiers, read_sibling
+from ._input import NOT_IDENTIFIERS, name_file, read_content, read_identifiers, read_sibling
 from ._pipeline import get_state
 from ._state import STDIN, usage_error
 
@@ -43,11 +43,6 @@ class ReferenceSource:
     warnings: list[Warn] = field(default_factory=list)
     in_text: "list[InTextFinding]" = field(default_factory=list)
     accepted: Accepted = field(default_factory=Accepted)
-
-
-def name_file(path: Path) -> str:
-    """Return the name of a file in messages."""
-    return "standard input" if str(path) == STDIN else str(path)
 
 
 def read_text(path: Path, hint: str) -> str:

@@ -15,9 +15,10 @@ from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches,
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
+from ._input import name_file
 from ._options import build_option, request_options
 from ._pipeline import build_request, run, warn
-from ._reference_sources import name_file, read_text
+from ._reference_sources import read_text
 from ._state import STDIN, accept_formats
 from ._views.text import get_standing_status
 

@@ -19,10 +19,10 @@ from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
-from entrez_kit.strategies.read_files import read_file
+from entrez_kit.strategies.read_files import read_strategy_text
 
 from ._formats import View
-from ._input import read_content
+from ._input import name_file, read_content
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_records
@@ -77,7 +77,7 @@ def init(
 
     entrez-kit review init asthma --strategy ovid.txt --title "Asthma and cough"
     """
-    options["strategy"] = read_file(read_content(strategy), str(strategy))
+    options["strategy"] = read_strategy_text(read_content(strategy), name_file(strategy))
     _run(ctx, INIT_REVIEW, options, "Creating the review")
 
 

@@ -15,9 +15,9 @@ from entrez_kit.references.files.references import Reference
 
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import read_content, read_sibling
+from ._input import name_file, read_content, read_sibling
 from ._pipeline import build_request, run, warn
-from ._reference_sources import name_file, read_text
+from ._reference_sources import read_text
 from ._state import accept_formats
 
 if TYPE_CHECKING:

@@ -80,7 +80,7 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
 def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
     if not review.is_deduplicated:
         raise InvalidInput(
-            "The records are not deduplicated.",
+            f"The review in {request.folder} has records that were not compared for duplicates.",
             invalid_input=request.folder,
             recovery_hint=FrontendText(run("review dedupe", "Deduplicate the records"), " first."),
             details={"reason": "not_deduplicated"},

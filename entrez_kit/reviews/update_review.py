@@ -93,7 +93,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         last = next((run.search for run in reversed(review.runs) if run.search is not None), None)
         if last is None:
             raise InvalidInput(
-                "This review was not searched yet.",
+                f"The review in {request.folder} has no search to compare with.",
                 invalid_input=request.folder,
                 recovery_hint=FrontendText(run("review search", "Run its strategy"), " first."),
                 details={"reason": "not_searched"},
