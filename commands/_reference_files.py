@@ -52,7 +52,7 @@ def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
         InvalidInput: a file cannot be read, or has no records.
     """
     from entrez_kit.references.merge.convert_records import read_records as read_all
-    from entrez_kit.references.merge.models import FileToMerge
+    from entrez_kit.references.merge.merge_documents import FileToMerge
 
     from ._reference_sources import read_records
 

@@ -19,7 +19,7 @@ from ._pipeline import get_state
 from ._state import STDIN, usage_error
 
 if TYPE_CHECKING:
-    from entrez_kit.references.check.models import InTextFinding
+    from entrez_kit.references.check.check_result import InTextFinding
     from entrez_kit.references.files.references import ReferenceFile
 
 MANUSCRIPT: Final = "manuscript"
@@ -60,7 +60,7 @@ def read_records(ctx: typer.Context, path: Path, database: str | None = None) ->
     """Return a file to merge as a field of the request: its text, or the references of a manuscript."""
     from entrez_kit.references.files.reference_files import decode_file
     from entrez_kit.references.manuscripts.read_manuscript import READ, refuse_others
-    from entrez_kit.references.merge.models import READABLE
+    from entrez_kit.references.merge.merge_documents import READABLE
 
     name = name_file(path)
     named = {"file": name, **({"source": database} if database else {})}

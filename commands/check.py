@@ -12,9 +12,9 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_SUFFIX, Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.references.check.check_references import CHECK_FILE, Checks
+from entrez_kit.references.check.check_request import FileToCheck
+from entrez_kit.references.check.check_result import CheckResult, LeftOut, ReferenceChange
 from entrez_kit.references.check.findings import CODES
-from entrez_kit.references.check.models import CheckResult, LeftOut, ReferenceChange
-from entrez_kit.references.check.request import FileToCheck
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from ._formats import TextWriter, View

@@ -10,8 +10,8 @@ from entrez_kit.base.errors import Exit
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family, list_formats
+from entrez_kit.references.merge.merge_documents import MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
-from entrez_kit.references.merge.models import MergeResult
 from entrez_kit.references.merge.works import FILES
 
 from ._formats import TextWriter, View

@@ -19,7 +19,7 @@ from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
-from entrez_kit.strategies.read_files import read_strategy_text
+from entrez_kit.strategies.strategy_text import read_strategy_text
 
 from ._formats import View
 from ._input import name_file, read_content

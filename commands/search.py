@@ -96,9 +96,9 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     Raises:
         InvalidInput: the file cannot be read, or its last line cannot be searched.
     """
-    from entrez_kit.strategies.models import StrategyRequest
-    from entrez_kit.strategies.read_files import read_strategy_text
+    from entrez_kit.strategies.strategy_text import read_strategy_text
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
+    from entrez_kit.strategies.translated_lines import StrategyRequest
 
     from ._input import name_file, read_content
 

@@ -12,9 +12,9 @@ from entrez_kit.base.settings import parse_names
 from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
-from entrez_kit.strategies.models import StrategyResult
-from entrez_kit.strategies.read_files import WORDS_HINT, read_strategy_text
+from entrez_kit.strategies.strategy_text import WORDS_HINT, read_strategy_text
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
+from entrez_kit.strategies.translated_lines import StrategyResult
 
 from ._formats import View
 from ._formats.fields import Record, build_columns

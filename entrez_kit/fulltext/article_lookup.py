@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.identifiers import Identifier, format_doi_url
-from entrez_kit.fulltext.models import (
+from entrez_kit.fulltext.fulltext_articles import (
     ENDPOINT,
     Outcome,
     PmcArticle,

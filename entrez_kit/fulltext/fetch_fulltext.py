@@ -13,7 +13,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
-from entrez_kit.fulltext.models import (
+from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,
     CutCopy,
     FulltextArticle,

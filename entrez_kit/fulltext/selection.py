@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
-from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
+from entrez_kit.fulltext.fulltext_articles import CutSection, OverflowMode, Section
 
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40

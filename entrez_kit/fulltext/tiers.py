@@ -11,8 +11,8 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, convert_failure
+from entrez_kit.fulltext.fulltext_articles import PmcArticle, format_pubmed_url
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.models import PmcArticle, format_pubmed_url
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.small_replies import malformed_error

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
+from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable
-from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
-from entrez_kit.relationships.models import RelatedArticle, Relation
+from entrez_kit.relationships.related_documents import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error

@@ -3,7 +3,7 @@
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.relationships.models import (
+from entrez_kit.relationships.related_documents import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
     MAX_MCP_RESULTS,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.relationships.models import Relation
+from entrez_kit.relationships.related_documents import Relation
 from entrez_kit.services import Services
 from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 

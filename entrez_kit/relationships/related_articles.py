@@ -12,7 +12,7 @@ from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.fallback import build_url, fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, LinkedArticle, fetch_links
-from entrez_kit.relationships.models import Provenance, RelatedArticle, Relation, Snowball
+from entrez_kit.relationships.related_documents import Provenance, RelatedArticle, Relation, Snowball
 from entrez_kit.services import Services
 
 LINKS_DEADLINE_MS: Final = 20_000

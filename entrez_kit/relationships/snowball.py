@@ -12,15 +12,6 @@ from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import fetch_links
-from entrez_kit.relationships.models import (
-    MAX_BUDGET,
-    MAX_VIA,
-    Provenance,
-    RelatedArticle,
-    Relation,
-    RelationshipsRequest,
-    Snowball,
-)
 from entrez_kit.relationships.related_articles import (
     QUEUE_FULL,
     RELATION_LABELS,
@@ -28,6 +19,15 @@ from entrez_kit.relationships.related_articles import (
     describe,
     find_related,
     has_others,
+)
+from entrez_kit.relationships.related_documents import (
+    MAX_BUDGET,
+    MAX_VIA,
+    Provenance,
+    RelatedArticle,
+    Relation,
+    RelationshipsRequest,
+    Snowball,
 )
 from entrez_kit.services import Services
 

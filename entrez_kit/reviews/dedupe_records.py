@@ -9,8 +9,14 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
+from entrez_kit.references.merge.merge_documents import (
+    DatabaseFigures,
+    Decision,
+    MergeCounts,
+    MergeResult,
+    UndecidedPair,
+)
 from entrez_kit.references.merge.merge_references import merge_entries
-from entrez_kit.references.merge.models import DatabaseFigures, Decision, MergeCounts, MergeResult, UndecidedPair
 from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
 from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
 from entrez_kit.reviews.journal import Run

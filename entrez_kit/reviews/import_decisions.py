@@ -12,7 +12,7 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES

@@ -11,8 +11,8 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.merge.models import FileToMerge
-from entrez_kit.references.merge.read_files import read_files
+from entrez_kit.references.merge.files_to_merge import read_files
+from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.folder import get_now, open_review, save
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.records import convert_entries, make_slug

@@ -15,7 +15,7 @@ from entrez_kit.reviews.folder import Review, get_now, hold_lock, save, store_er
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import StrategyText
+from entrez_kit.strategies.translated_lines import StrategyText
 
 STRATEGY: Final = "strategies/pubmed.txt"
 _IGNORED: Final = ".lock\n.staged/\n"
@@ -86,7 +86,7 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
 
 
 def _find_obstacle(folder: Path) -> str | None:
-    """Return why a review cannot be created in a folder; files of version control and readmes are no obstacle."""
+    """Return why a review cannot be created in a folder; it may have files of version control and a readme."""
     if not folder.exists():
         return None
     if not folder.is_dir():

@@ -16,8 +16,8 @@ from entrez_kit.reviews.journal import CountedLine, FileOfRun, Search
 from entrez_kit.reviews.records import ReviewRecord, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import StrategyRequest
 from entrez_kit.strategies.translate_strategy import count_lines, read_request, refuse_untranslated
+from entrez_kit.strategies.translated_lines import StrategyRequest
 
 MAX_LISTED: Final = 20
 ANSWERED_BY: Final = ("demo", "local")

@@ -21,13 +21,7 @@ from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.journal import ChangeKind, RecordChange, Run
-from entrez_kit.reviews.records import (
-    Gone,
-    ReviewRecord,
-    list_changes,
-    record_of_article,
-    record_without_data,
-)
+from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
 from entrez_kit.reviews.search_review import ReviewRequest

@@ -22,9 +22,9 @@ from entrez_kit.query.words import STOP_WORDS, split_words
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.blocks import StrategyBlock, join_blocks, split_blocks
-from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_request, refuse_untranslated
+from entrez_kit.strategies.translated_lines import MAX_KNOWN, StrategyRequest
 
 BATCH: Final = 400
 """PMIDs in one search."""

@@ -27,8 +27,8 @@ from entrez_kit.query.dialects.tree import (
 )
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Group, parse
-from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
+from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
 MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
+from entrez_kit.fulltext.fulltext_articles import ListedReference, PmcArticle, Section
 from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
-from entrez_kit.fulltext.jats.references import read_reference_list
+from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
-from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
 

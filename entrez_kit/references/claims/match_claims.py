@@ -9,13 +9,13 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.progress import stop_if_cancelled
-from entrez_kit.fulltext.models import Unavailable
+from entrez_kit.fulltext.fulltext_articles import Unavailable
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.claims.context import find_denial
-from entrez_kit.references.claims.models import Place, VerifiedClaim
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage
 from entrez_kit.references.claims.sentence_index import SentenceIndex, Sentences, TextPart
+from entrez_kit.references.claims.verified_claims import Place, VerifiedClaim
 
 MAX_OMITTED: Final = 1_000
 """Maximum characters that an ellipsis can omit within one passage."""

@@ -10,18 +10,18 @@ from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
-from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
+from entrez_kit.fulltext.fulltext_articles import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
-from entrez_kit.references.claims.models import (
+from entrez_kit.references.claims.sentence_index import TextPart
+from entrez_kit.references.claims.verified_claims import (
     MAX_MCP_CLAIMS,
     STATUSES,
     VerifiedClaim,
     VerifyRequest,
     VerifyResult,
 )
-from entrez_kit.references.claims.sentence_index import TextPart
 from entrez_kit.services import Services
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.fulltext.jats.references import read_reference_list
+from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from entrez_kit.references.merge.candidates import yield_candidate_pairs
-from entrez_kit.references.merge.compare import PairVerdict, compare, find_conflict
+from entrez_kit.references.merge.candidate_pairs import yield_candidate_pairs
+from entrez_kit.references.merge.pair_rules import PairVerdict, compare, find_conflict
 from entrez_kit.references.merge.signatures import Signature
 
 Pair = tuple[int, int]

@@ -9,10 +9,10 @@ from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.references.merge.compare import PairVerdict, Relation
 from entrez_kit.references.merge.entries import Entry
+from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, order_pair
-from entrez_kit.references.merge.models import (
+from entrez_kit.references.merge.merge_documents import (
     DatabaseFigures,
     Decision,
     MergeCounts,
@@ -23,7 +23,7 @@ from entrez_kit.references.merge.models import (
     SourceFigures,
     UndecidedPair,
 )
-from entrez_kit.references.merge.read_files import read_files
+from entrez_kit.references.merge.pair_rules import PairVerdict, Relation
 from entrez_kit.references.merge.review import ReviewRow
 from entrez_kit.references.merge.works import MergedWork
 from entrez_kit.services import Services

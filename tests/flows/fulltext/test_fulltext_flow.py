@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from entrez_kit import EntrezKit
-from entrez_kit.fulltext.models import PmcArticle, UnpaywallArticle
+from entrez_kit.fulltext.fulltext_articles import PmcArticle, UnpaywallArticle
 from entrez_kit.sandbox.server import Sandbox
 
 KitFor = Callable[..., EntrezKit]

@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from entrez_kit.fulltext.fulltext_articles import ListedReference
 from entrez_kit.fulltext.jats.element_names import CITATIONS
 from entrez_kit.fulltext.jats.text import read_citation, read_inline_text, to_one_line
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
-from entrez_kit.fulltext.models import ListedReference
 
 
 def read_reference_list(article: Any) -> list[ListedReference]:

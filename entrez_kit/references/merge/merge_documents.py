@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.references.files.references import Reference
-from entrez_kit.references.merge.compare import Relation
+from entrez_kit.references.merge.pair_rules import Relation
 from entrez_kit.references.merge.review import Choice, ReviewRow
 from entrez_kit.references.merge.works import FILES, MergedWork
 

@@ -11,7 +11,7 @@ from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.entries import Entry, read_entries
-from entrez_kit.references.merge.models import READABLE, FileToMerge
+from entrez_kit.references.merge.merge_documents import READABLE, FileToMerge
 
 TABLES: Final = (".csv", ".tsv")
 
