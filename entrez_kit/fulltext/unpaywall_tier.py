@@ -91,7 +91,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
             failures.setdefault(exc.message.rstrip("."), "fetch-failed")
             continue
         try:
-            return _read(fetched, candidate.location, known, settings, until)
+            return _build_article(fetched, candidate.location, known, settings, until)
         except EntrezKitError as exc:
             failures[f"{fetched.url.partition('?')[0]} {exc.details.get('what') or exc.message}"] = "parse-failed"
             pdf = exc.details.get("pdf_url")
@@ -103,7 +103,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
     return Answer(outcome, "; ".join(failures) or "the time limit ended before a copy was fetched")
 
 
-def _read(
+def _build_article(
     fetched: "Downloaded", location: Location, known: OpenAccess, settings: Settings, until: float
 ) -> UnpaywallArticle:
     """Parse a download by its content, not by its declared type."""

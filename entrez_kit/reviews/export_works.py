@@ -58,7 +58,7 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
         StoreError: the files cannot be written.
     """
     with open_review(request.folder) as review:
-        works = _select(review, request)
+        works = _select_works(review, request)
         files: dict[str, tuple[str | None, list[str]]] = {}
         for record, text in works:
             files.setdefault(f"{make_slug(record.source)}.ris", (record.source, []))[1].append(text)
@@ -77,7 +77,7 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
     )
 
 
-def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
+def _select_works(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
     if not review.is_deduplicated:
         raise InvalidInput(
             f"The review in {request.folder} has records that were not compared for duplicates.",

@@ -120,7 +120,7 @@ def build_flow(
         InvariantFailure: boxes do not add up; ``details.records`` lists the records.
     """
     kind_of: dict[str, SourceKind] = {name.casefold(): kind for name, kind in (kinds or {}).items()}
-    chosen = _decide({record.id: record for record in records}, decisions)
+    chosen = _choose_decisions({record.id: record for record in records}, decisions)
     is_deduplicated = all(record.work is not None for record in records)
     sets = _sort_records(records, kind_of)
     works = _judge_works(records, sets["other_results"], chosen)
@@ -255,7 +255,7 @@ _PATHS: Final[dict[bool, dict[str, tuple[str, ...]]]] = {
 """The boxes of a work by its column (databases and registers, or other methods) and its fate."""
 
 
-def _decide(
+def _choose_decisions(
     by_id: Mapping[str, ReviewRecord], decisions: Iterable[ScreeningDecision]
 ) -> dict[tuple[str, str], ScreeningDecision]:
     """Return the decision of each work and stage."""

@@ -43,7 +43,7 @@ class PrismaItem(Result):
 def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     """Return the 16 items in order."""
     settings = review.settings
-    found = _answer(review, flow)
+    found = _answer_items(review, flow)
     items = []
     for number, name in enumerate(ITEMS, start=1):
         texts = [text for text in (settings.prisma_s.get(str(number), ""), found.get(number, "")) if text]
@@ -90,7 +90,7 @@ def find_dates(review: Review, source: str) -> list[str]:
     return sorted(set(days)) or ([search_date] if search_date else [])
 
 
-def _answer(review: Review, flow: Flow) -> dict[int, str]:
+def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
     settings = review.settings
     searches = list_searches(review)
     names = [source.source for source in flow.sources]

@@ -165,15 +165,15 @@ class _Update:
         changes = []
         for pmid in self._current:
             if pmid not in self._searched:
-                changes.append(self._add(pmid, articles.get(pmid)))
+                changes.append(self._add_record(pmid, articles.get(pmid)))
         for pmid, record in self._searched.items():
-            change = self._compare(record, articles.get(pmid), articles)
+            change = self._compare_record(record, articles.get(pmid), articles)
             if change is not None:
                 changes.append(change)
         changes += self._compare_imported(articles)
         return changes
 
-    def _add(self, pmid: str, article: Article | None) -> RecordChange:
+    def _add_record(self, pmid: str, article: Article | None) -> RecordChange:
         """Add a new record."""
         if article is None:
             record = record_without_data(pmid, SOURCE, self._number)
@@ -183,11 +183,11 @@ class _Update:
         status = record.standing.status if record.standing else None
         return RecordChange(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
 
-    def _replace(self, old: ReviewRecord, new: ReviewRecord) -> None:
+    def _replace_record(self, old: ReviewRecord, new: ReviewRecord) -> None:
         for name in ("doi", "pmcid", "fields", "standing", "gone"):
             setattr(old, name, getattr(new, name))
 
-    def _compare(
+    def _compare_record(
         self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]
     ) -> RecordChange | None:
         """Compare a record of the search with PubMed, and update it."""
@@ -210,7 +210,7 @@ class _Update:
             new.gone = record.gone
         else:
             new.gone = Gone(run=self._number, reason="no_longer_matching")
-        self._replace(record, new)
+        self._replace_record(record, new)
         status = new.standing.status if new.standing is not None else None
         if new.gone is not None and new.gone.reason != before:
             return self._describe(record, "no_longer_matching", fields=fields, status=status)

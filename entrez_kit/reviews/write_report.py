@@ -80,7 +80,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
 
             files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
         except NotConfigured as exc:
-            warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_join(exc)}"))
+            warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_describe_error(exc)}"))
         for name, content in files.items():
             write_output(review.folder, f"{FOLDER}/{name}", content)
         replace_files(review.folder, {CRATE: describe_files(review, {})})
@@ -88,7 +88,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
     return ReportResult(flow=flow, prisma_s=items, files=written, warnings=warnings)
 
 
-def _join(exc: EntrezKitError) -> str:
+def _describe_error(exc: EntrezKitError) -> str:
     return f"{exc.message} {exc.recovery_hint or ''}".strip()
 
 

@@ -265,11 +265,11 @@ class _Search:
     def match(self, queries: Sequence[str], pmids: Sequence[str]) -> list[set[str]]:
         """Return the PMIDs that each query finds."""
         batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
-        calls = [partial(self._match, query, batch) for query in queries for batch in batches]
+        calls = [partial(self._match_pmids, query, batch) for query in queries for batch in batches]
         replies = iter(list(run_in_order(calls, self.services.eutils.at_once)))
         return [set[str]().union(*(next(replies) for _ in batches)) for _ in queries]
 
-    def _match(self, query: str, pmids: Sequence[str]) -> set[str]:
+    def _match_pmids(self, query: str, pmids: Sequence[str]) -> set[str]:
         listed = " OR ".join(f"{pmid}[pmid]" for pmid in pmids)
         term = f"({query}) AND ({listed})" if query else listed
         reply = self.services.eutils.esearch(db="pubmed", term=term, retmax=len(pmids), deadline_ms=COUNT_DEADLINE_MS)
@@ -327,7 +327,7 @@ def _explain_missed(
     missed: Sequence[KnownRecord],
 ) -> list[str]:
     """Add the title, the words and the smallest change to missed records; return the most frequent missing words."""
-    articles = _fetch(search.services, [record.pmid for record in missed if record.pmid])
+    articles = _fetch_articles(search.services, [record.pmid for record in missed if record.pmid])
     counts: Counter[str] = Counter()
     stems = tuple(word.partition("*")[0] for word in known_words if "*" in word)
     for record in missed:
@@ -347,7 +347,7 @@ def _explain_missed(
     return [word for word, number in counts.most_common(MAX_WORDS) if number > 1 or len(missed) == 1]
 
 
-def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
+def _fetch_articles(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
     by_pmid: dict[str, Article] = {}
     for item in Retrieval.of_ids(services, list(dict.fromkeys(pmids)), keep="fields") if pmids else ():
         if item.record is not None:

@@ -64,7 +64,7 @@ def _group_by_key(pairs: Iterable[tuple[str | None, Candidates]]) -> _Wanted:
     return wanted
 
 
-def _fetch(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fetched, Article | None]]:
+def _fetch_records(services: Services, wanted: _Wanted) -> Iterator[tuple[Candidates, Fetched, Article | None]]:
     """Fetch records by identifier, and yield each with each reference that needs it."""
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         article = item.record.article() if item.record is not None else None
@@ -82,7 +82,7 @@ def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates
         wanted = _group_by_key(
             (getattr(candidates.reference, kind), candidates) for candidates in all_candidates if not candidates.settled
         )
-        for candidates, item, article in _fetch(services, wanted):
+        for candidates, item, article in _fetch_records(services, wanted):
             if article is not None:
                 candidates.add(article, "identifier")
             elif item.status == "error":
@@ -217,7 +217,7 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
                 wanted[pmid].append(candidates)
             if at_place and len(answer.pmids) == 1:
                 certain.add((candidates, pmid))
-    for candidates, item, article in _fetch(services, wanted):
+    for candidates, item, article in _fetch_records(services, wanted):
         if at_place:
             candidates.failure = item.error or candidates.failure
         if article is not None:
@@ -232,11 +232,11 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
 
 def _search_titles(services: Services, all_candidates: Sequence[Candidates]) -> None:
     wanted = _group_by_key((candidates.title_term, candidates) for candidates in all_candidates)
-    pmids, failed = _search(services, wanted)
+    pmids, failed = _search_terms(services, wanted)
     for term, error in failed.items():
         for candidates in wanted[term]:
             candidates.failure = error
-    for candidates, item, article in _fetch(services, pmids):
+    for candidates, item, article in _fetch_records(services, pmids):
         candidates.failure = item.error or candidates.failure
         if article is None:
             continue
@@ -246,7 +246,7 @@ def _search_titles(services: Services, all_candidates: Sequence[Candidates]) -> 
             candidates.add(article, "title", only_same=True)
 
 
-def _search(
+def _search_terms(
     services: Services, wanted: _Wanted, *, all_of_them: bool = True
 ) -> tuple[_Wanted, dict[str, EntrezKitError]]:
     """Search for terms, several in one request; return the references of each PMID, and the errors of terms.
@@ -284,7 +284,7 @@ def _add_nearest(services: Services, all_candidates: Sequence[Candidates]) -> No
     wanted = _group_by_key(
         (_build_parts_term(fold_words(candidates.title)), candidates) for candidates in all_candidates
     )
-    for candidates, _, article in _fetch(services, _search(services, wanted, all_of_them=False)[0]):
+    for candidates, _, article in _fetch_records(services, _search_terms(services, wanted, all_of_them=False)[0]):
         if article is None:
             continue
         likeness = measure_text_likeness(fold_text(candidates.title), fold_text(article.title), MIN_LIKENESS)

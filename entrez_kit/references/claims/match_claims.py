@@ -112,7 +112,7 @@ class ClaimMatcher:
             return outcome
         for paper in cited:
             outcome.standing = choose_graver(outcome.standing, paper.standing)
-        found = [place for paper in cited if (place := self._find(claim, paper.sentences))]
+        found = [place for paper in cited if (place := self._find_claim(claim, paper.sentences))]
         if found:
             best = min(found, key=lambda one: one.denial is not None)
             outcome.place = best.place
@@ -134,7 +134,7 @@ class ClaimMatcher:
                 outcome.detail = "only the abstract is available, without the claim" if had else "no text is available"
         return outcome
 
-    def _find(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _ClaimPlace | None:
+    def _find_claim(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _ClaimPlace | None:
         """Return a place with all words of a claim, preferably one that does not deny the claim.
 
         The claim may omit the numbers of references in the text.
@@ -153,7 +153,7 @@ class ClaimMatcher:
 
     def _take_nearest(self, outcome: VerifiedClaim, claim: Quotation, cited: Sequence[Paper]) -> None:
         """Set the place of a claim that no cited article contains: in another article, or of a similar passage."""
-        elsewhere = self._find(claim, self._index.all, but=cited)
+        elsewhere = self._find_claim(claim, self._index.all, but=cited)
         if elsewhere is not None and elsewhere.denial is None:
             outcome.place, outcome.status = elsewhere.place, "elsewhere"
             outcome.detail = f"it is in {elsewhere.place.id}, which is not cited for it"

@@ -387,11 +387,11 @@ def _yield_differences(
                 after = _follows_number(claimed, number)
                 if one.cased != other.cased and not _has_same_capitals(one.cased, other.cased, is_unit=after):
                     yield _build_difference(text, [other], claim, [one], after_number=after)
-        elif _join(theirs) != _join(mine):  # otherwise they differ only in a hyphen
+        elif _join_tokens(theirs) != _join_tokens(mine):  # otherwise they differ only in a hyphen
             yield _build_difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
 
 
-def _join(tokens: Sequence[PassageToken]) -> str:
+def _join_tokens(tokens: Sequence[PassageToken]) -> str:
     return "".join(token.text for token in tokens)
 
 

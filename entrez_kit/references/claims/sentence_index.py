@@ -60,10 +60,10 @@ class SentenceIndex:
         """Add the texts of an article and return its sentences."""
         first = self.all.behind
         for part in parts:
-            self._add(part)
+            self._add_part(part)
         return Sentences(first, self.all.behind)
 
-    def _add(self, part: TextPart) -> None:
+    def _add_part(self, part: TextPart) -> None:
         begin, text = self.all.behind, part.folded
         firsts = text.sentences
         words = [set(text.yield_words(*pair)) for pair in pairwise(firsts)]

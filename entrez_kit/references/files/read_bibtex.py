@@ -123,7 +123,7 @@ class BibtexFile(ReferenceFile):
             yield entry.start, after.end() if after else entry.end, ""
             return
         if correction.record is not None:
-            yield entry.start, entry.end, self._replace(entry, correction.record)
+            yield entry.start, entry.end, self._replace_entry(entry, correction.record)
             return
         added: list[tuple[str, str]] = []
         for name, value in correction.fields.items():
@@ -153,7 +153,7 @@ class BibtexFile(ReferenceFile):
         if added:
             yield self._build_insertion(entry, added)
 
-    def _replace(self, entry: _BibEntry, record: Article) -> str:
+    def _replace_entry(self, entry: _BibEntry, record: Article) -> str:
         """Return the entry of a record with the key and the user's own fields of an entry."""
         item = {name: value for name, value in build_csl_item(record).items() if name != "keyword"}
         if "abstract" not in entry.spans:

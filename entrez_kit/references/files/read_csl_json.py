@@ -63,9 +63,9 @@ class CslFile(ReferenceFile):
         """Return the text with changed references, by their index."""
         for number, correction in corrections.items():
             if correction.record is not None:
-                _replace(self._items[number], correction.record)
+                _replace_item(self._items[number], correction.record)
             else:
-                _correct(self._items[number], correction)
+                _correct_item(self._items[number], correction)
         left_out = {number for number, correction in corrections.items() if correction.same_as is not None}
         self._items[:] = [item for number, item in enumerate(self._items) if number not in left_out]
         indent = re.search(r"\n([ \t]+)\S", self._text)
@@ -109,7 +109,7 @@ def _find_items(document: Any, name: str) -> list[dict[str, Any]]:
     return document
 
 
-def _replace(item: dict[str, Any], newer: Article) -> None:
+def _replace_item(item: dict[str, Any], newer: Article) -> None:
     """Replace an item with a newer record; its id and the user's own fields stay."""
     own = {name: value for name, value in item.items() if name not in _OF_WORK}
     if is_about_version(str(own.get("note") or "")):
@@ -121,7 +121,7 @@ def _replace(item: dict[str, Any], newer: Article) -> None:
     item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
 
 
-def _correct(item: dict[str, Any], correction: FieldUpdate) -> None:
+def _correct_item(item: dict[str, Any], correction: FieldUpdate) -> None:
     for name, value in correction.fields.items():
         if name in _NUMBERS:
             item[_NUMBERS[name]] = int(value) if isinstance(item.get(_NUMBERS[name]), int) else str(value)

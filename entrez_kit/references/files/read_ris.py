@@ -179,15 +179,15 @@ class RisFile(ReferenceFile):
         """Return the text with changed references, by their index."""
         replaced: dict[int, list[str]] = {}
         for number, correction in corrections.items():
-            self._correct(_RecordEdit(self._records[number], self._lines, replaced), correction)
+            self._correct_record(_RecordEdit(self._records[number], self._lines, replaced), correction)
         return "".join(
             "".join(replaced[number]) if number in replaced else line.text + line.end
             for number, line in enumerate(self._lines)
         )
 
-    def _correct(self, edit: _RecordEdit, correction: FieldUpdate) -> None:
+    def _correct_record(self, edit: _RecordEdit, correction: FieldUpdate) -> None:
         if correction.same_as is not None or correction.record is not None:
-            edit.replace_all([] if correction.record is None else self._replace(edit.record, correction.record))
+            edit.replace_all([] if correction.record is None else self._replace_record(edit.record, correction.record))
             return
         for name, value in correction.fields.items():
             if name in _SIMPLE:
@@ -203,7 +203,7 @@ class RisFile(ReferenceFile):
         if correction.note:
             edit.add_note(correction.note)
 
-    def _replace(self, record: _TaggedRecord, newer: Article) -> list[str]:
+    def _replace_record(self, record: _TaggedRecord, newer: Article) -> list[str]:
         """Return the lines of a newer record with the user's own fields of a record."""
         has_abstract = bool(record.list_values("AB", "N2"))
         lines = [

@@ -49,7 +49,7 @@ def read_manuscript(
     """
     if not content.strip():
         raise unreadable_error(name, "the file is empty", hint=FILES)
-    manuscript = _read(content, name, suffix.lower(), beside, has_text=has_text)
+    manuscript = _read_by_suffix(content, name, suffix.lower(), beside, has_text=has_text)
     if not manuscript.references:
         raise _no_list(manuscript, name, suffix.lower())
     return manuscript
@@ -67,7 +67,7 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
     return unreadable_error(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 
 
-def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
+def _read_by_suffix(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
     match suffix:
         case ".docx":
             from entrez_kit.references.manuscripts.read_docx import read_docx

@@ -72,7 +72,7 @@ def link_records(
     open_pairs = {pair: verdict for pair, verdict in verdicts.items() if pair not in decided}
     alone = list(alone)
     if parted or alone:
-        before = _join(records, open_pairs, merged, set())
+        before = _join_records(records, open_pairs, merged, set())
         members = {position: group for group in before.duplicates for position in group}
         leaving = [pair for pair in parted.values() if pair[0] in members.get(pair[1], ())]
         leaving += [(-1, position) for position in alone]
@@ -85,7 +85,7 @@ def link_records(
         apart -= merged
     else:
         apart = set()
-    found = _join(records, open_pairs, merged, apart)
+    found = _join_records(records, open_pairs, merged, apart)
     taken_out = set(alone)
     found.separated = {pair for pair in apart if taken_out & set(pair)}
     for pair in families:
@@ -96,7 +96,7 @@ def link_records(
 DECIDED: Final = "decided by a person"
 
 
-def _join(
+def _join_records(
     records: Sequence[Signature], verdicts: Mapping[Pair, PairVerdict], merged: set[Pair], apart: set[Pair]
 ) -> Linked:
     found = Linked()

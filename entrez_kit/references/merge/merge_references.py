@@ -70,7 +70,7 @@ def merge_entries(
     signatures = [entry.signature for entry in entries]
     verdicts = compare_records(signatures, step=lambda done: report_progress(done))
     by_id = {entry.id: number for number, entry in enumerate(entries)}
-    decided = _resolve(decisions, entries, by_id, found)
+    decided = _resolve_decisions(decisions, entries, by_id, found)
     alone = _find_ids(separate, by_id)
     linked = link_records(
         signatures,
@@ -101,7 +101,7 @@ def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
     return found
 
 
-def _resolve(
+def _resolve_decisions(
     decisions: Sequence[Decision], entries: Sequence[Entry], by_id: Mapping[str, int], warnings: list[Warn]
 ) -> dict[Pair, str]:
     """Find the records of decisions, by id and fingerprint; warn about decisions on records that no file has."""
