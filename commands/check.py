@@ -275,7 +275,7 @@ def _report(result: CheckResult) -> Iterator[str]:
         rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
         yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
     if result.in_text:
-        yield "## In the text\n\n" + "".join(f"- {escape(one)}\n" for one in list_in_text_lines(result))
+        yield "## In the text\n\n" + "".join(f"- {escape(line)}\n" for line in list_in_text_lines(result))
     if result.warnings:
         yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
     yield "## Each reference\n"

@@ -142,9 +142,9 @@ def _yield_rows(result: MergeResult) -> Iterator[Record]:
 
 def _view() -> View[MergeResult]:
     writers: dict[str, Any] = {}
-    for one in list_formats(Family.REFERENCES):
-        style = FILES[one.name]
-        writers[one.name] = lambda sink, style=style: TextWriter(
+    for output in list_formats(Family.REFERENCES):
+        style = FILES[output.name]
+        writers[output.name] = lambda sink, style=style: TextWriter(
             sink, lambda result: style.yield_pieces(result.works), whole=True
         )
     writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)

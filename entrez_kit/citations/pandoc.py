@@ -149,7 +149,9 @@ def _remove_active_content(node: Any) -> Any:
     """Remove raw HTML, pictures, and links that are not http(s)."""
     if isinstance(node, list):
         return [
-            _remove_active_content(one) for one in node if not (isinstance(one, dict) and one.get("t") in _NOT_TEXT)
+            _remove_active_content(child)
+            for child in node
+            if not (isinstance(child, dict) and child.get("t") in _NOT_TEXT)
         ]
     if not isinstance(node, dict):
         return node

@@ -92,7 +92,9 @@ def _write_date(article: Article) -> str | None:
     date = (article.journal_info or JournalInfo()).publication_date
     if date is not None and date.medline_date:
         return date.medline_date
-    known = next((one for one in (date, *article.article_dates) if one is not None and one.year), None)
+    known = next(
+        (published for published in (date, *article.article_dates) if published is not None and published.year), None
+    )
     if known is None:
         return None
     month = MONTH_NAMES[known.month - 1][0].capitalize() if known.month else None

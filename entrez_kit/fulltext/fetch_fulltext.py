@@ -163,14 +163,14 @@ def build_missing_error(
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         # details.missing has all ids
         message, ask = f"No full text of {join_names(failed)}: not every source responded.", RESUME_HINT
-        if all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error"):
+        if all(OFFLINE in (attempt.detail or "") for attempt in tried if attempt.outcome == "service-error"):
             message = f"The cache has no full text of {join_names(failed)}, and offline mode allows no requests."
             ask = FrontendText("Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(message, recovery_hint=ask, details={**details, "reason": "incomplete"})
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
     hint = FrontendText("`unavailable` lists the answer of each source. For abstracts, call ", abstract, ".")
-    if any(one.detail == UNPAYWALL_OFF for one in tried):
+    if any(attempt.detail == UNPAYWALL_OFF for attempt in tried):
         hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:
         hint = FrontendText(hint, " If `retryable` is true, a source did not answer: try again.")

@@ -54,7 +54,9 @@ def add_records(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """
     down = "service-error"
     pending = [
-        lookup for lookup in lookups if not any(one.outcome == down and one.tier == "pmc" for one in lookup.tried)
+        lookup
+        for lookup in lookups
+        if not any(attempt.outcome == down and attempt.tier == "pmc" for attempt in lookup.tried)
     ]
     _read_pubmed(services, [lookup for lookup in pending if lookup.pmid is not None and not lookup.pubmed_asked])
 

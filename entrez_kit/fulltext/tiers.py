@@ -228,7 +228,10 @@ class EuropePMCHits:
                 requested = collect_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
-            error, own = self._errors.get(lookup.wanted.value), [one for one in self._found if _is_of(one, lookup)]
+            error, own = (
+                self._errors.get(lookup.wanted.value),
+                [article for article in self._found if _is_of(article, lookup)],
+            )
         if error is not None:
             raise error.copy_with()
         return min(own, key=lambda record: not record.get("pmcid"), default=None)

@@ -152,10 +152,12 @@ class _References:
             lambda batch: fetch_links(self.services, "pubmed_references", batch).links,
             refusals=(EntityNotFound,),
         )
-        links = {pmid: [one.pmid for one in found] for _, answer in requested.answers for pmid, found in answer.items()}
+        links = {
+            pmid: [link.pmid for link in found] for _, answer in requested.answers for pmid, found in answer.items()
+        }
         unread = {pmid: error.message for pmid, error in requested.failed.items()}
         unread |= {pmid: "NCBI omitted it from the reply with links." for pmid in pmids if pmid not in links | unread}
-        cited = {one for found in links.values() for one in found}
+        cited = {pmid for found in links.values() for pmid in found}
         found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
         for pmid, standing in found.known.items():
             if standing.status in DOUBTFUL:
@@ -165,9 +167,9 @@ class _References:
                 )
         self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
-            if lost := sum(one in found.unknown for one in ids):
+            if lost := sum(pmid in found.unknown for pmid in ids):
                 unread[pmid] = f"The publication status of {lost} of {len(ids)} cited works is unknown."
-        cites = {pmid: [self.doubtful[one] for one in ids if one in self.doubtful] for pmid, ids in links.items()}
+        cites = {pmid: [self.doubtful[pmid] for pmid in ids if pmid in self.doubtful] for pmid, ids in links.items()}
         return cites, unread
 
 
@@ -209,7 +211,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         if "pubmed" in sources.enabled:  # the corpus has the status of its last synchronization
             today = look_up_standings(self._services, pmids)
             now = (article.model_copy(update={"standing": today.known.get(article.pmid)}) for article in articles)
-            works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
+            works = [Work(document.doi, document.pmid, document, today.unknown.get(document.pmid)) for document in now]
         cites, unread = references.list_doubtful(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.look_up_status(works), strict=True):
             verdict = combine_results(row)
@@ -221,7 +223,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
                 findings=[],
                 standing=verdict.standing,
                 disagreement=verdict.disagreement,
-                sources=[one for one in row if one.says != "not_asked"],
+                sources=[standing for standing in row if standing.says != "not_asked"],
                 cites=cites.get(article.pmid, []),
                 unread=unread.get(article.pmid),
             )

@@ -169,7 +169,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
         if len(self._inputs) == 1 and len(self.missing) == 1:
             only = self.missing[0]
             return f"No match: {only.detail or only.status}."
-        named = join_names(one.key for one in self.missing)
+        named = join_names(match.key for match in self.missing)
         return f"No match for {len(self.missing)} of {len(self._inputs)} references: {named}."
 
 

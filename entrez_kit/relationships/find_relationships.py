@@ -53,7 +53,9 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         provenance=related.provenance,
         snowball=related.snowball,
         elink_url=related.url,
-        warnings=list({(one.code, one.message): one for one in [*related.warnings, *warnings]}.values()),
+        warnings=list(
+            {(warning.code, warning.message): warning for warning in [*related.warnings, *warnings]}.values()
+        ),
     )
 
 

@@ -104,10 +104,10 @@ def write_record(group: Sequence[ReviewRecord]) -> str:
     fields = [field for field in first.fields if field[0] != "ID"]
     for tags in _COMPLETED:
         if not get_first_value(fields, *tags):
-            other = next((one for one in group[1:] if get_first_value(one.fields, *tags)), None)
+            other = next((record for record in group[1:] if get_first_value(record.fields, *tags)), None)
             fields += [field for field in other.fields if field[0] in tags] if other is not None else []
     more = list(_list_ids(first, {tag for tag, _ in fields}))
-    more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))
+    more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({record.source for record in group}))}"))
     return to_ris(first.model_copy(update={"fields": fields}), more)
 
 

@@ -295,13 +295,13 @@ def _find_fate(
     """Return the fate of a work, and the reason of an exclusion."""
     before, screened = decisions.get("before_screening"), decisions.get("title_abstract")
     assessed = decisions.get("full_text")
-    later = [one for one in (screened, assessed) if one is not None]
+    later = [decision for decision in (screened, assessed) if decision is not None]
     if before is not None:
         if later:
             raise _contradiction("a work was excluded before screening and also screened", [before, *later])
         fate = "excluded_automatic" if before.by == AUTOMATION else "excluded_other"
         return fate, before.reason or NO_REASON
-    if not later and all(one.gone is not None and one.gone.reason != "no_longer_matching" for one in group):
+    if not later and all(record.gone is not None and record.gone.reason != "no_longer_matching" for record in group):
         return "excluded_other", "Deleted from PubMed"
     if assessed is not None:
         if screened is not None and screened.decision == "exclude":
@@ -355,7 +355,7 @@ def _count_sources(
             source=name,
             kind=kinds.get(name.casefold(), "database"),
             records=len(group),
-            works=sum(not one.is_duplicate for one in group) if is_deduplicated else None,
+            works=sum(not record.is_duplicate for record in group) if is_deduplicated else None,
         )
         for name, group in found.items()
     ]

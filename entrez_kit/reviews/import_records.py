@@ -104,7 +104,7 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
                     known=len(found) - len(fresh),
                 )
             )
-        counts = {name: sum(getattr(one, name) for one in listed) for name in ("records", "added", "known")}
+        counts = {name: sum(getattr(file, name) for file in listed) for name in ("records", "added", "known")}
         if new:
             review.records += new
             for record in review.records:

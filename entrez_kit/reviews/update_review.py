@@ -159,7 +159,7 @@ class _Update:
 
     def run(self) -> list[RecordChange]:
         """Change the records of the review, and return the changes."""
-        wanted = dict.fromkeys([*self._current, *self._searched, *(one.pmid or "" for one in self._imported)])
+        wanted = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
         begin_stage("Fetching records")
         articles, _ = fetch_articles(self._services, list(wanted))
         changes = []
@@ -267,7 +267,8 @@ def _has_same_place(record: ReviewRecord, article: Article) -> bool:
     """Return whether journal, volume and first page are equal, and known."""
     other = record_of_article(article, record.source, 1)
     mine, theirs = (
-        [one.journal.casefold(), *(get_first_value(one.fields, tag) for tag in ("VL", "SP"))] for one in (record, other)
+        [compared.journal.casefold(), *(get_first_value(compared.fields, tag) for tag in ("VL", "SP"))]
+        for compared in (record, other)
     )
     return mine == theirs and bool(mine[0]) and any(mine[1:])
 

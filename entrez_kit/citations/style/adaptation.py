@@ -57,7 +57,7 @@ def _parse_style(name: str) -> Any:
     path = _find_style(name)
     try:
         root = etree.fromstring(read_input(path, name, limit=MAX_STYLE_BYTES), parser)
-        parent = [one.get("href", "") for one in find_all(root, "link", rel="independent-parent")]
+        parent = [link.get("href", "") for link in find_all(root, "link", rel="independent-parent")]
         if parent and name.endswith(SUFFIX):
             path = _find_style(parent[0].rstrip("/").rpartition("/")[2])
             root = etree.fromstring(path.read_bytes(), parser)

@@ -45,7 +45,7 @@ def check_style(name: str) -> str:
     from difflib import get_close_matches
 
     inside = sorted(
-        (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
+        (style for style in known if wanted in style), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
     similar = f"Similar: {', '.join(near)}. " if near else ""

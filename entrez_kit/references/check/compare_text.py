@@ -45,7 +45,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     head = min((start for start, _ in title.spans), default=None)
     authors = compare_authors(words, article, text, head, find_journal(words, article, item))
     place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item)
-    differences += [one.difference for one in (title, authors) if one.difference is not None]
+    differences += [part.difference for part in (title, authors) if part.difference is not None]
     if title.spans:
         return Agreement(not authors.are_others, [*differences, *place.differences], place.left, authors.agree)
     is_located = is_located or _is_nearly_at_its_place(words, article, item, authors, place)

@@ -60,7 +60,7 @@ def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]
     gaps = {match.end() - match.end(1) for match in numbers.values()}
     # The rest of a gap is the indent of the text. Other lines have the same indent.
     gap = next(
-        (one for one in range(1, min(gaps, default=1)) if {wide - one for wide in gaps} <= indents),
+        (width for width in range(1, min(gaps, default=1)) if {wide - width for wide in gaps} <= indents),
         min(gaps, default=1),
     )
     plain = list(lines)

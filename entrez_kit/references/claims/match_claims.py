@@ -80,7 +80,7 @@ class Quotation:
             spans = [begin]
             for piece in others:
                 end = spans[-1].end
-                after = next((one for one in piece.find_all(text, end)), None)
+                after = next((place for place in piece.find_all(text, end)), None)
                 if after is None or after.start - end > MAX_OMITTED or "\n\n" in text.text[end : after.start]:
                     break
                 spans.append(after)
@@ -103,9 +103,11 @@ class ClaimMatcher:
         """Return the outcome of one claim."""
         outcome = VerifiedClaim(claim=text, ids=list(ids), status="not_in_text")
         claim = Quotation(text)
-        if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.yield_words())):
+        if not any(read_identifier(cited_id) for cited_id in ids) or not any(
+            map(str.isalpha, claim.whole.folded.yield_words())
+        ):
             outcome.status = "invalid"
-            strange = [one for one in ids if read_identifier(one) is None]
+            strange = [cited_id for cited_id in ids if read_identifier(cited_id) is None]
             outcome.detail = f"{join_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
             if ids and not strange:
                 outcome.detail = "there are no words in it"

@@ -317,7 +317,7 @@ def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, 
             case "script":
                 if match[0][0] in _RAISED:
                     yield "^", "^", start, start
-                digits = "".join(_RAISED.get(one) or _LOWERED[one] for one in match[0])
+                digits = "".join(_RAISED.get(letter) or _LOWERED[letter] for letter in match[0])
                 yield digits, digits, start, at
             case _ if match[0].isalpha():
                 while at < size and (text[at].isalpha() or unicodedata.combining(text[at])):
@@ -342,7 +342,7 @@ def _find_sign_before(text: str, at: int) -> str:
 
 
 def _fold_word(text: str) -> tuple[str, str]:
-    letters = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    letters = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
     cased = letters.translate(_APART)
     folded = cased.casefold()
     return folded, cased if len(cased) == len(folded) else folded

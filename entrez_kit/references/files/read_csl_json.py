@@ -116,7 +116,7 @@ def _replace_item(item: dict[str, Any], newer: Article) -> None:
         del own["note"]
     omitted = {"keyword"} | ({"abstract"} - set(item))
     fields = {name: value for name, value in build_csl_item(newer).items() if name not in omitted}
-    notes = [str(one["note"]) for one in (own, fields) if one.get("note")]
+    notes = [str(item_fields["note"]) for item_fields in (own, fields) if item_fields.get("note")]
     item.clear()
     item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
 

@@ -64,7 +64,7 @@ def _split_records(text: str, name: str) -> list[tuple[list[tuple[str, str]], in
     def end_record() -> None:
         """Add a record. An empty line can also be inside of one: then no tag that a record has once is repeated."""
         above = records[-1][0] if records else []
-        tags, others = ({tag for tag, _ in one} for one in (fields, above))
+        tags, others = ({tag for tag, _ in record} for record in (fields, above))
         if above and "PMID" not in tags and _ONCE.isdisjoint(tags & others):
             above += fields
         else:

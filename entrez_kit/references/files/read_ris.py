@@ -147,7 +147,7 @@ class _RecordEdit:
     def add_note(self, note: str) -> None:
         """Write a note below the others, unless one of them has its words."""
         notes = self.record.list_values("N1")
-        if not any(note.rstrip(".") in one for one in notes):
+        if not any(note.rstrip(".") in text for text in notes):
             self.put(("N1",), [*notes, to_one_line(note)])
 
 

@@ -74,7 +74,7 @@ def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     references = manuscript.references
     numbered, _ = _find_numbers(manuscript.text, len(references))
     named = list(_find_names(manuscript.text))
-    if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
+    if len({call.what for call in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _check_numbers(references, numbered)
     if named:
         return _match_calls(
@@ -162,7 +162,7 @@ def _find_numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Patt
     ]:
         return found, _SUPERSCRIPT
     found = [call for line in text for call in _find_in_line(line, _IN_PARENTHESES)] if most else []
-    if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
+    if {call.what for call in found if call.what <= most} < set(range(1, min(3, most) + 1)):
         found = []  # ages, sample sizes, steps
     return found, _IN_PARENTHESES
 

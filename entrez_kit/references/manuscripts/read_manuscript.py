@@ -61,7 +61,7 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
 
     where = manuscript.searched or f"no line has only the word {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
     missing = [warning.message.rstrip(".") for warning in manuscript.warnings]
-    calls = [one.call for one in check_calls(manuscript)]
+    calls = [finding.call for finding in check_calls(manuscript)]
     text = f"citations without an entry: {join_names(calls)}" if calls else ""
     problem = "; ".join(part for part in (f"no list of references was found: {where}", *missing, text) if part)
     return unreadable_error(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)

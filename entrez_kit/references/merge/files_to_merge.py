@@ -30,7 +30,7 @@ def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], li
     names = _make_unique_names(files)
     for slot, (file, name) in enumerate(zip(files, names, strict=True)):
         kind, records, found = _read_file(file)
-        warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
+        warnings += [warning.model_copy(update={"message": f"{name}: {warning.message}"}) for warning in found]
         entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
         del records  # the lines of a large file
         report_progress(len(entries))
@@ -96,7 +96,11 @@ def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
     words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
     found = [read_identifier(word) for word in words]
     if words and all(found):
-        return [Reference(key=one.original, **{one.kind: one.value}) for one in found if one is not None], []
+        return [
+            Reference(key=identifier.original, **{identifier.kind: identifier.value})
+            for identifier in found
+            if identifier is not None
+        ], []
     pasted = read_list(text)
     if not pasted.references:
         raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})

@@ -213,9 +213,9 @@ class _Groups:
     def _find_conflict_between(self, mine: list[int], theirs: list[int]) -> str | None:
         apart = self._map_partners()
         inside = set(theirs)
-        for one in mine:
-            if one in apart and (shared := apart[one] & inside):
-                return self.apart[order_pair((one, min(shared)))]
+        for position in mine:
+            if position in apart and (shared := apart[position] & inside):
+                return self.apart[order_pair((position, min(shared)))]
         for first in self._list_distinct(mine):
             for second in self._list_distinct(theirs):
                 if conflict := find_conflict(first, second):

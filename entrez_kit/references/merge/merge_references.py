@@ -89,15 +89,15 @@ def merge_entries(
 
 def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
     found = []
-    for one in ids:
-        if one not in by_id:
+    for record_id in ids:
+        if record_id not in by_id:
             raise InvalidInput(
-                f"No record has the id {one}.",
-                invalid_input=one,
+                f"No record has the id {record_id}.",
+                invalid_input=record_id,
                 recovery_hint="Ids are file names with positions, such as embase.ris#12; groups and reviews list them.",
                 details={"reason": "unknown_record"},
             )
-        found.append(by_id[one])
+        found.append(by_id[record_id])
     return found
 
 
@@ -176,13 +176,13 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         groups.append(
             RecordGroup(
                 kind="family",
-                members=[one.id for one in ids],
+                members=[entry.id for entry in ids],
                 why="; ".join(sorted({why for why, _ in found})),
                 relations=sorted({relation for _, relation in found if relation}),
             )
         )
         for n in members:
-            works[n].families = [one.id for one in ids if one.id != works[n].kept.id]
+            works[n].families = [entry.id for entry in ids if entry.id != works[n].kept.id]
     return sorted(groups, key=lambda group: group.members)
 
 

@@ -239,7 +239,9 @@ def read_title(text: str) -> tuple[str, tuple[str, ...]]:
     original, bracket, translation = cleaned.rpartition("[")  # a title, and its translation in brackets
     if bracket and translation.find("]") == len(translation) - 1 and min(len(original), len(translation) - 1) > 14:
         parts += [fold_title(original), fold_title(translation)]
-    return whole, tuple(dict.fromkeys(one for one in (whole, *parts) if one == whole or len(one.split()) > 3))
+    return whole, tuple(
+        dict.fromkeys(folded for folded in (whole, *parts) if folded == whole or len(folded.split()) > 3)
+    )
 
 
 def list_numbers(title: str) -> tuple[str, ...]:
