@@ -130,7 +130,7 @@ def read_document_claims(
         manuscript = articles.read_article_xml(content, name)
         text = articles.read_paragraphs(content)
     numbers = zip(number_entries(manuscript.references), manuscript.references, strict=True)
-    keys = {number: _find_id(one) for number, one in numbers}
+    keys = {number: _find_id(reference) for number, reference in numbers}
     keys |= {reference.key: _find_id(reference) for reference in (*manuscript.references, *bibliography)}
     found = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
     if not found.claims:

@@ -116,7 +116,7 @@ class ClaimMatcher:
             outcome.standing = choose_graver(outcome.standing, paper.standing)
         found = [place for paper in cited if (place := self._find_claim(claim, paper.sentences))]
         if found:
-            best = min(found, key=lambda one: one.denial is not None)
+            best = min(found, key=lambda place: place.denial is not None)
             outcome.place = best.place
             outcome.status = "found" if best.denial is None else "out_of_context"
             if best.denial is not None:
@@ -163,9 +163,9 @@ class ClaimMatcher:
         near = [(paper, found) for paper in cited if (found := self._index.find_nearest(claim.whole, paper.sentences))]
         matches = [(paper, *found.match) for paper, found in near if found.match is not None]
         if matches:
-            paper, part, match = max(matches, key=lambda one: one[2].likeness)
+            paper, part, match = max(matches, key=lambda item: item[2].likeness)
             outcome.place, outcome.status = paper.build_place(part, match.passage), "altered"
             outcome.differences = match.differences
         elif near:
-            paper, best = max(near, key=lambda one: one[1].weight)
+            paper, best = max(near, key=lambda item: item[1].weight)
             outcome.nearest = paper.build_place(best.part, best.sentence)

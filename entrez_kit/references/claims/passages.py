@@ -324,9 +324,9 @@ def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, 
                     at += 1
                 yield *_fold_word(text[start:at]), start, at
             case _:  # a sign for letters or a number: ℃, ½
-                for one in unicodedata.normalize("NFKC", match[0]):
-                    if one.isalnum() or one in _KEPT:
-                        yield *_fold_word(one), start, at
+                for character in unicodedata.normalize("NFKC", match[0]):
+                    if character.isalnum() or character in _KEPT:
+                        yield *_fold_word(character), start, at
 
 
 def _find_sign_before(text: str, at: int) -> str:

@@ -123,7 +123,7 @@ class SentenceIndex:
             return None
         nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
         best: tuple[TextPart, NearMatch] | None = None
-        for sentence in nsmallest(MAX_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
+        for sentence in nsmallest(MAX_COMPARED, shared, key=lambda number: (-shared[number], -weights[number], number)):
             part, local = self._locate(sentence)
             text, firsts = part.folded, part.folded.sentences
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):

@@ -42,7 +42,7 @@ def _make_unique_names(files: Sequence[FileToMerge]) -> list[str]:
     repeated = Counter(file.file for file in files)
     digests = [sha1((file.text or repr(file.references)).encode(), usedforsecurity=False).hexdigest() for file in files]
     names = [file.file for file in files]
-    for name in (one for one, count in repeated.items() if count > 1):
+    for name in (name for name, count in repeated.items() if count > 1):
         slots = sorted((slot for slot, file in enumerate(files) if file.file == name), key=lambda slot: digests[slot])
         for number, slot in enumerate(slots[1:], start=2):
             names[slot] = f"{name} ({number})"

@@ -144,7 +144,7 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedW
         )
         if ranked[0] != position:
             continue
-        rest = sorted((entries[n] for n in ranked[1:]), key=lambda one: (one.file, one.index))
+        rest = sorted((entries[n] for n in ranked[1:]), key=lambda entry: (entry.file, entry.index))
         for n in group:
             work_of[n] = len(works)
         works.append(MergedWork(entries[position], rest))
@@ -172,7 +172,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
                 waiting.append(near)
         seen |= members
         found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
-        ids = sorted((works[n].kept for n in members), key=lambda one: (one.file, one.index))
+        ids = sorted((works[n].kept for n in members), key=lambda entry: (entry.file, entry.index))
         groups.append(
             RecordGroup(
                 kind="family",
@@ -196,7 +196,7 @@ def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry
     for work in works:
         if not work.others:
             continue
-        members = sorted(work.entries, key=lambda one: (one.file, one.index))
+        members = sorted(work.entries, key=lambda entry: (entry.file, entry.index))
         reasons = sorted({reason for member in members for reason in why[position_of[member]]})
         groups.append(
             RecordGroup(
@@ -223,7 +223,7 @@ def _build_result(
     for pair, verdict in _open_pairs(entries, linked, work_of):
         texts = [cite_entry(entries[n]) for n in pair]
         undecided.append(UndecidedPair(members=[entries[n].id for n in pair], why=verdict.why, texts=texts))
-    undecided.sort(key=lambda one: one.members)
+    undecided.sort(key=lambda pair: pair.members)
     result = MergeResult(
         records=[  # without validation, which would copy the keys
             RecordOfFile.model_construct(id=entry.id, file=entry.file, index=entry.index, keys=entry.keys)
@@ -270,12 +270,14 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
 
 def cite_entry(entry: Entry) -> str:
     """Return a record as one line for a person."""
-    one = entry.reference
-    authors = f"{one.first_author}{' et al' if one.authors > 1 else ''}".removesuffix(".") + ". " if one.authors else ""
-    title = cut_middle(one.title or one.text or "(no title)", MAX_CITED_TITLE)
-    place = f"{one.volume or ''}{f'({one.issue})' if one.issue else ''}{f':{one.pages}' if one.pages else ''}"
-    parts = [entry.signature.journal and (entry.reference.journal or ""), one.year, place]
+    reference = entry.reference
+    first = f"{reference.first_author}{' et al' if reference.authors > 1 else ''}".removesuffix(".")
+    title = cut_middle(reference.title or reference.text or "(no title)", MAX_CITED_TITLE)
+    issue, pages = f"({reference.issue})" if reference.issue else "", f":{reference.pages}" if reference.pages else ""
+    journal = entry.signature.journal and (reference.journal or "")
+    parts = [journal, reference.year, f"{reference.volume or ''}{issue}{pages}"]
     ids = [f"{name} {entry.keys[kind]}" for kind, name in (("pmid", "PMID"), ("doi", "doi")) if kind in entry.keys]
+    authors = f"{first}. " if reference.authors else ""
     return " ".join(part for part in (f"{authors}{title}.", " ".join(filter(None, parts)), *ids) if part)
 
 

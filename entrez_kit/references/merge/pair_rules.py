@@ -64,32 +64,32 @@ class PairVerdict:
     relation: Relation | None = None
 
 
-def compare(one: Signature, other: Signature) -> PairVerdict | None:
+def compare(first: Signature, second: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
-    pair = RecordPair(one, other)
-    if one.pmid and one.pmid == other.pmid:
-        return PairVerdict("same", f"same PMID {one.pmid}", SAME_PMID)
-    if one.content == other.content and sum(map(bool, one.content)) >= MIN_CONTENT:
+    pair = RecordPair(first, second)
+    if first.pmid and first.pmid == second.pmid:
+        return PairVerdict("same", f"same PMID {first.pmid}", SAME_PMID)
+    if first.content == second.content and sum(map(bool, first.content)) >= MIN_CONTENT:
         return PairVerdict("same", "identical records", IDENTICAL)
-    if one.ids & other.ids and not pair.has_two_pmids:
-        database, number = min(one.ids & other.ids)
+    if first.ids & second.ids and not pair.has_two_pmids:
+        database, number = min(first.ids & second.ids)
         return _compare_by_identifier(pair, f"same {database} number {number}", SAME_NUMBER)
     if pair.has_same_doi:
-        return _compare_by_identifier(pair, f"same DOI {one.doi}", SAME_IDENTIFIER)
-    if one.pmcid and one.pmcid == other.pmcid:
-        return _compare_by_identifier(pair, f"same PMCID {one.pmcid}", SAME_IDENTIFIER)
+        return _compare_by_identifier(pair, f"same DOI {first.doi}", SAME_IDENTIFIER)
+    if first.pmcid and first.pmcid == second.pmcid:
+        return _compare_by_identifier(pair, f"same PMCID {first.pmcid}", SAME_IDENTIFIER)
     return _apply_rules(FAMILY_RULES, pair) or _compare_by_text(pair)
 
 
-def find_conflict(one: Signature, other: Signature) -> str | None:
+def find_conflict(first: Signature, second: Signature) -> str | None:
     """Return why two records are never merged automatically: identifiers, parts or kinds that differ; else None."""
-    pair = RecordPair(one, other)
+    pair = RecordPair(first, second)
     if pair.has_two_pmids:
-        return None if one.pmid == other.pmid else f"different PMIDs: {one.pmid} and {other.pmid}"
-    if one.doi and other.doi and one.doi != other.doi:
-        return f"different DOIs: {one.doi} and {other.doi}"
+        return None if first.pmid == second.pmid else f"different PMIDs: {first.pmid} and {second.pmid}"
+    if first.doi and second.doi and first.doi != second.doi:
+        return f"different DOIs: {first.doi} and {second.doi}"
     if pair.has_other_parts:
-        return f"different parts: {one.part} and {other.part}"
+        return f"different parts: {first.part} and {second.part}"
     if pair.has_same_doi:
         return None
     return next((f"only one is {text}" for kind, text in _KINDS if pair.differs_in(kind)), None)
@@ -115,12 +115,12 @@ def _are_different(_: RecordPair) -> None:
 
 def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVerdict:
     """Decide on two records with the same identifier: databases also give one DOI to all abstracts of a meeting."""
-    one, other, titles = pair.one, pair.other, pair.titles
+    first, second, titles = pair.first, pair.second, pair.titles
     if pair.has_two_pmids:
-        return PairVerdict("undecided", f"{why}, but different PMIDs: {one.pmid} and {other.pmid}")
-    if not one.title or not other.title or titles.ratio >= LOOSE_RATIO or titles.level:
+        return PairVerdict("undecided", f"{why}, but different PMIDs: {first.pmid} and {second.pmid}")
+    if not first.title or not second.title or titles.ratio >= LOOSE_RATIO or titles.level:
         if pair.has_other_parts:
-            return PairVerdict("undecided", f"{why}, but different parts: {one.part} and {other.part}")
+            return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
         if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
         return PairVerdict("same", why, strength)
@@ -136,27 +136,27 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
 
 def _are_versions(pair: RecordPair) -> bool:
     """Return whether two DOIs are versions of one work."""
-    if not pair.one.doi or not pair.other.doi:
+    if not pair.first.doi or not pair.second.doi:
         return False
-    first, second = find_version(pair.one.doi), find_version(pair.other.doi)
+    first, second = find_version(pair.first.doi), find_version(pair.second.doi)
     return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
 
 
 def _link_versions(pair: RecordPair) -> PairVerdict:
-    numbers = sorted(version[1] for doi in (pair.one.doi, pair.other.doi) if (version := find_version(doi)))
+    numbers = sorted(version[1] for doi in (pair.first.doi, pair.second.doi) if (version := find_version(doi)))
     return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
 
 
 def _are_cochrane_versions(pair: RecordPair) -> bool:
     """Return whether two records are versions of a Cochrane review: its number, and another year or title."""
-    one, other = pair.one, pair.other
-    if one.first_page != other.first_page or not _COCHRANE_NUMBER.fullmatch(one.first_page):
+    first, second = pair.first, pair.second
+    if first.first_page != second.first_page or not _COCHRANE_NUMBER.fullmatch(first.first_page):
         return False
-    return bool(one.year and other.year and (one.year != other.year or one.title != other.title))
+    return bool(first.year and second.year and (first.year != second.year or first.title != second.title))
 
 
 def _link_cochrane_versions(pair: RecordPair) -> PairVerdict:
-    return PairVerdict("family", f"versions of the Cochrane review {pair.one.first_page.upper()}", 60, "version")
+    return PairVerdict("family", f"versions of the Cochrane review {pair.first.first_page.upper()}", 60, "version")
 
 
 def _have_other_subjects(pair: RecordPair) -> bool:
@@ -180,14 +180,14 @@ def _are_parts(pair: RecordPair) -> bool:
 
 
 def _link_parts(pair: RecordPair) -> PairVerdict:
-    first, second = sorted((pair.one.part, pair.other.part))
+    first, second = sorted((pair.first.part, pair.second.part))
     return PairVerdict("family", f"parts {first} and {second}", 60, "part")
 
 
 def _names_part(pair: RecordPair) -> bool:
     """Return whether titles with the same core name different parts, or only one names a part."""
     return (
-        pair.one.part != pair.other.part
+        pair.first.part != pair.second.part
         and not pair.has_same_title
         and pair.titles.cores >= NEAR_RATIO
         and not pair.place.is_certain
@@ -235,9 +235,9 @@ def _compare_by_text(pair: RecordPair) -> PairVerdict | None:
     verdict = _apply_rules(TEXT_RULES, pair)
     if verdict is None or verdict.kind != "same":
         return verdict
-    if conflict := find_conflict(pair.one, pair.other):
+    if conflict := find_conflict(pair.first, pair.second):
         return PairVerdict("undecided", f"{verdict.why}; {conflict}")
-    is_supplement = not pair.has_same_title and pair.one.supplement != pair.other.supplement
+    is_supplement = not pair.has_same_title and pair.first.supplement != pair.second.supplement
     if is_supplement and not pair.place.is_certain:
         return PairVerdict("undecided", f"{verdict.why}; only one is in a supplement")
     return verdict
@@ -270,7 +270,7 @@ def _is_work_at_place(pair: RecordPair) -> bool:
         return False
     if pair.titles.level >= NEAR:
         return bool(pair.has_same_authors or pair.place.journal)
-    is_similar = pair.titles.ratio >= PLACE_RATIO and pair.one.numbers == pair.other.numbers
+    is_similar = pair.titles.ratio >= PLACE_RATIO and pair.first.numbers == pair.second.numbers
     return bool(is_similar and pair.has_same_authors and pair.place.journal)
 
 

@@ -47,44 +47,44 @@ Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_confe
 class RecordPair:
     """Two records, and how they agree. Each comparison is made when it is first needed, and once."""
 
-    def __init__(self, one: Signature, other: Signature) -> None:
-        self.one = one
-        self.other = other
+    def __init__(self, first: Signature, second: Signature) -> None:
+        self.first = first
+        self.second = second
 
     @cached_property
     def titles(self) -> "TitleAgreement":
         """The agreement of the titles."""
-        return compare_titles(self.one, self.other)
+        return compare_titles(self.first, self.second)
 
     @cached_property
     def authors(self) -> int:
         """``SAME_AUTHORS``, ``UNKNOWN_AUTHORS`` if a record has none, or ``OTHER_AUTHORS``."""
-        return compare_authors(self.one, self.other)
+        return compare_authors(self.first, self.second)
 
     @cached_property
     def place(self) -> "PlaceAgreement":
         """The agreement of the places."""
-        return compare_places(self.one, self.other)
+        return compare_places(self.first, self.second)
 
     @cached_property
     def has_same_abstract(self) -> bool | None:
         """Whether the abstracts are equal; None if a record has none or they are only similar."""
-        return compare_abstracts(self.one, self.other)
+        return compare_abstracts(self.first, self.second)
 
     @property
     def has_same_doi(self) -> bool:
         """Whether both records have the same DOI."""
-        return bool(self.one.doi and self.one.doi == self.other.doi)
+        return bool(self.first.doi and self.first.doi == self.second.doi)
 
     @property
     def has_two_pmids(self) -> bool:
         """Whether both records have a PMID."""
-        return bool(self.one.pmid and self.other.pmid)
+        return bool(self.first.pmid and self.second.pmid)
 
     @property
     def has_other_parts(self) -> bool:
         """Whether the titles name different parts of a series."""
-        return bool(self.one.part and self.other.part and self.one.part != self.other.part)
+        return bool(self.first.part and self.second.part and self.first.part != self.second.part)
 
     @property
     def has_same_authors(self) -> bool:
@@ -99,28 +99,28 @@ class RecordPair:
     @property
     def has_similar_core(self) -> bool:
         """Whether the titles agree without the words of their kinds, or one of them contains the other."""
-        return self.titles.cores >= NEAR_RATIO or _is_core_inside(self.one, self.other)
+        return self.titles.cores >= NEAR_RATIO or _is_core_inside(self.first, self.second)
 
     @property
     def has_identifying_title(self) -> bool:
         """Whether the titles identify a work: they are long, or belong to a volume or a page."""
-        if _GENERIC.fullmatch(self.one.title):
+        if _GENERIC.fullmatch(self.first.title):
             return False
-        words = min(len(self.one.title.split()), len(self.other.title.split()))
+        words = min(len(self.first.title.split()), len(self.second.title.split()))
         return words >= MIN_WORDS or bool(self.place.volume or self.place.page)
 
     @property
     def has_same_pages(self) -> bool:
         """Whether the first pages are equal, and the volumes do not differ."""
-        one, other = self.one, self.other
-        other_volumes = one.volume and other.volume and one.volume != other.volume
-        return bool(one.first_page and one.first_page == other.first_page and not other_volumes)
+        first, second = self.first, self.second
+        other_volumes = first.volume and second.volume and first.volume != second.volume
+        return bool(first.first_page and first.first_page == second.first_page and not other_volumes)
 
     @property
     def has_other_pages(self) -> bool:
         """Whether the first pages differ."""
-        one, other = self.one, self.other
-        return bool(one.first_page and other.first_page and one.first_page != other.first_page)
+        first, second = self.first, self.second
+        return bool(first.first_page and second.first_page and first.first_page != second.first_page)
 
     @property
     def is_near_in_time(self) -> bool:
@@ -129,7 +129,7 @@ class RecordPair:
 
     def differs_in(self, kind: Kind) -> bool:
         """Return whether one of the records is of this kind, and the other is not."""
-        return bool(getattr(self.one, kind) != getattr(self.other, kind))
+        return bool(getattr(self.first, kind) != getattr(self.second, kind))
 
 
 # Titles
@@ -150,21 +150,21 @@ class TitleAgreement:
     cores: float = 0.0
 
 
-def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
+def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
     """Compare all titles of two records, and the cores of the titles."""
     from rapidfuzz.fuzz import ratio
 
-    if not one.title or not other.title:
+    if not first.title or not second.title:
         return TitleAgreement()
     level, best, cores = 0, 0.0, 0.0
-    for mine in one.titles:
-        for theirs in other.titles:
+    for mine in first.titles:
+        for theirs in second.titles:
             best = max(best, ratio(mine, theirs))
             level = max(level, _rate_titles(mine, theirs, best))
-    if one.core and other.core:
-        is_whole = one.core == one.title and other.core == other.title
-        cores = best if is_whole else ratio(one.core, other.core)
-    if level < EXACT and one.numbers != other.numbers and not _is_extended(one, other):
+    if first.core and second.core:
+        is_whole = first.core == first.title and second.core == second.title
+        cores = best if is_whole else ratio(first.core, second.core)
+    if level < EXACT and first.numbers != second.numbers and not _is_extended(first, second):
         level = min(level, LOOSE)
     return TitleAgreement(level, best, cores)
 
@@ -181,63 +181,67 @@ def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
     return LOOSE if ratio >= LOOSE_RATIO else 0
 
 
-def _is_extended(one: Signature, other: Signature) -> bool:
+def _is_extended(first: Signature, second: Signature) -> bool:
     """Return whether one title continues where the other ends, so that it can have more numbers."""
-    smaller, larger = sorted((one.title, other.title), key=len)
+    smaller, larger = sorted((first.title, second.title), key=len)
     return len(smaller) >= LONG_TITLE and larger.startswith(f"{smaller} ")
 
 
-def _is_core_inside(one: Signature, other: Signature) -> bool:
+def _is_core_inside(first: Signature, second: Signature) -> bool:
     """Return whether the core of one title contains that of the other one."""
-    smaller, larger = sorted((one.core, other.core), key=len)
-    return len(smaller) >= LONG_TITLE and smaller in larger and (one.core != one.title or other.core != other.title)
+    smaller, larger = sorted((first.core, second.core), key=len)
+    return (
+        len(smaller) >= LONG_TITLE and smaller in larger and (first.core != first.title or second.core != second.title)
+    )
 
 
 # Authors
 
 
-def compare_authors(one: Signature, other: Signature) -> int:
+def compare_authors(first: Signature, second: Signature) -> int:
     """Return whether the authors agree, are unknown or differ."""
-    if not one.families or not other.families:
+    if not first.families or not second.families:
         return UNKNOWN_AUTHORS
-    if len(one.families) == 1:
-        agrees = _has_author(one, other)
-    elif len(other.families) == 1:
-        agrees = _has_author(other, one)
+    if len(first.families) == 1:
+        agrees = _has_author(first, second)
+    elif len(second.families) == 1:
+        agrees = _has_author(second, first)
     else:
-        agrees = _share_names(one, other) or _share_swapped_names(one, other) or _share_similar_names(one, other)
+        agrees = (
+            _share_names(first, second) or _share_swapped_names(first, second) or _share_similar_names(first, second)
+        )
     return SAME_AUTHORS if agrees else OTHER_AUTHORS
 
 
-def _has_author(lone: Signature, other: Signature) -> bool:
+def _has_author(lone: Signature, second: Signature) -> bool:
     """Return whether the only author of a record is an author of the other record."""
     author = lone.families[0]
     return bool(
-        lone.names & other.names - _INITIALS
-        or set(author.split()) & _list_name_words(other)
-        or _is_similar(author, other.families[0])
+        lone.names & second.names - _INITIALS
+        or set(author.split()) & _list_name_words(second)
+        or _is_similar(author, second.families[0])
     )
 
 
-def _share_names(one: Signature, other: Signature) -> bool:
+def _share_names(first: Signature, second: Signature) -> bool:
     """Return whether enough family names are equal; if the first authors agree, fewer are enough."""
-    mine, theirs = _list_name_words(one), _list_name_words(other)
+    mine, theirs = _list_name_words(first), _list_name_words(second)
     fewest = min(len(mine), len(theirs))
     shared = len(mine & theirs) / fewest
-    if shared >= MIN_SHARED or (one.names & other.names - _INITIALS and shared > 0.2):
+    if shared >= MIN_SHARED or (first.names & second.names - _INITIALS and shared > 0.2):
         return True
-    return _is_similar(one.families[0], other.families[0]) and (shared > 0.2 or fewest <= 3)
+    return _is_similar(first.families[0], second.families[0]) and (shared > 0.2 or fewest <= 3)
 
 
-def _share_swapped_names(one: Signature, other: Signature) -> bool:
+def _share_swapped_names(first: Signature, second: Signature) -> bool:
     """Return whether enough names are equal if given and family names are swapped."""
-    fewest = min(len(one.everyone), len(other.everyone))
-    return len(one.everyone & other.everyone) >= max(2, MIN_SHARED * fewest)
+    fewest = min(len(first.everyone), len(second.everyone))
+    return len(first.everyone & second.everyone) >= max(2, MIN_SHARED * fewest)
 
 
-def _share_similar_names(one: Signature, other: Signature) -> bool:
+def _share_similar_names(first: Signature, second: Signature) -> bool:
     """Return whether enough family names are similar."""
-    mine, theirs = one.families[:MAX_NAMES], other.families[:MAX_NAMES]
+    mine, theirs = first.families[:MAX_NAMES], second.families[:MAX_NAMES]
     similar = sum(any(_is_similar(name, another) for another in theirs) for name in mine)
     return similar / min(len(mine), len(theirs)) >= MIN_SHARED
 
@@ -246,10 +250,10 @@ def _list_name_words(record: Signature) -> set[str]:
     return {word for name in record.families for word in name.split() if len(word) > 1 and word not in _INITIALS}
 
 
-def _is_similar(one: str, other: str) -> bool:
+def _is_similar(first: str, second: str) -> bool:
     from rapidfuzz.fuzz import ratio
 
-    return ratio(one.replace(" ", ""), other.replace(" ", "")) >= SIMILAR_NAME
+    return ratio(first.replace(" ", ""), second.replace(" ", "")) >= SIMILAR_NAME
 
 
 # Places
@@ -288,16 +292,16 @@ class PlaceAgreement:
         return [name for name, is_same in parts if is_same is False]
 
 
-def compare_places(one: Signature, other: Signature) -> PlaceAgreement:
+def compare_places(first: Signature, second: Signature) -> PlaceAgreement:
     """Compare journal, volume, issue, pages and year of two records."""
     return PlaceAgreement(
-        journal=_is_same_journal(one, other),
-        volume=_is_equal(one.volume, other.volume),
-        issue=_is_equal(one.issue, other.issue),
-        page=_is_same_first_page(one, other),
-        last=_is_equal(one.last_page, other.last_page),
-        years=abs(one.year - other.year) if one.year and other.year else None,
-        long=one.pages_length > 2 and other.pages_length > 2,
+        journal=_is_same_journal(first, second),
+        volume=_is_equal(first.volume, second.volume),
+        issue=_is_equal(first.issue, second.issue),
+        page=_is_same_first_page(first, second),
+        last=_is_equal(first.last_page, second.last_page),
+        years=abs(first.year - second.year) if first.year and second.year else None,
+        long=first.pages_length > 2 and second.pages_length > 2,
     )
 
 
@@ -306,11 +310,11 @@ def _is_equal(mine: str, theirs: str) -> bool | None:
     return mine == theirs if mine and theirs else None
 
 
-def _is_same_first_page(one: Signature, other: Signature) -> bool | None:
+def _is_same_first_page(first: Signature, second: Signature) -> bool | None:
     """Return whether two first pages are equal: also "811a" and "811", "viii108" and "108"."""
-    is_same = _is_equal(one.first_page, other.first_page)
+    is_same = _is_equal(first.first_page, second.first_page)
     if is_same is False:
-        return bool(one.starts & other.starts) or _keep_digits(one.first_page) == _keep_digits(other.first_page)
+        return bool(first.starts & second.starts) or _keep_digits(first.first_page) == _keep_digits(second.first_page)
     return is_same
 
 
@@ -318,13 +322,13 @@ def _keep_digits(text: str) -> str:
     return "".join(letter for letter in text if letter.isdigit()) or text
 
 
-def _is_same_journal(one: Signature, other: Signature) -> bool | None:
+def _is_same_journal(first: Signature, second: Signature) -> bool | None:
     """Return whether two names are one journal; None if a record has none."""
-    if not one.journal or not other.journal:
+    if not first.journal or not second.journal:
         return None
-    if one.journal == other.journal:
+    if first.journal == second.journal:
         return True
-    return any(_is_same_name(mine, theirs) for mine in one.journals for theirs in other.journals)
+    return any(_is_same_name(mine, theirs) for mine in first.journals for theirs in second.journals)
 
 
 def _is_same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
@@ -360,13 +364,13 @@ def _is_squeezed(word: str, parts: tuple[str, ...]) -> bool:
 # Abstracts
 
 
-def compare_abstracts(one: Signature, other: Signature) -> bool | None:
+def compare_abstracts(first: Signature, second: Signature) -> bool | None:
     """Return true for the same abstract, false for two different ones, and None if that is not clear."""
-    if min(len(one.abstract), len(other.abstract)) < MIN_ABSTRACT:
+    if min(len(first.abstract), len(second.abstract)) < MIN_ABSTRACT:
         return None
     from rapidfuzz.fuzz import ratio
 
-    mine, theirs = (" ".join(text[:ABSTRACT_LETTERS].casefold().split()) for text in (one.abstract, other.abstract))
+    mine, theirs = (" ".join(text[:ABSTRACT_LETTERS].casefold().split()) for text in (first.abstract, second.abstract))
     likeness = ratio(mine, theirs)
     if likeness >= SAME_ABSTRACT:
         return True
