@@ -166,5 +166,5 @@ class ArticleLookup:
 def find_emails(record: Article) -> list[str]:
     """Return the first e-mail addresses in the affiliations of a record."""
     places = (place for author in record.authors for place in author.affiliations if "@" in place)
-    found = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
-    return [*dict.fromkeys(found)][:MAX_EMAILS]
+    addresses = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
+    return [*dict.fromkeys(addresses)][:MAX_EMAILS]

@@ -42,8 +42,8 @@ _OPTIONS: Final = ("include_references", "sections", "max_sections", "overflow_m
 
 def _read_kind(text: str, kind: IdKind) -> Identifier | None:
     bare = text.strip()
-    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
-    return found if found is not None and found.kind == kind else None
+    identifier = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
+    return identifier if identifier is not None and identifier.kind == kind else None
 
 
 def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
@@ -114,8 +114,8 @@ class FulltextPageRequest(FulltextRequest):
 
 
 def _read_identifier(text: str, kind: IdKind) -> Identifier:
-    found = _read_kind(text, kind)
-    return Identifier(kind, text.strip() if found is None else found.value, text)
+    identifier = _read_kind(text, kind)
+    return Identifier(kind, text.strip() if identifier is None else identifier.value, text)
 
 
 class FulltextResult(Collected):

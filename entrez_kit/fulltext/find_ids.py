@@ -132,11 +132,11 @@ def _search_ids(
 
     values = [lookup.wanted.value for lookup in lookups]
     try:
-        found = search_pubmed(services, values, kind, read)
+        articles_by_value = search_pubmed(services, values, kind, read)
     except EntrezKitError as exc:
-        found = dict.fromkeys(values, exc)
+        articles_by_value = dict.fromkeys(values, exc)
     for lookup in lookups:
-        pmid = found.get(lookup.wanted.value)
+        pmid = articles_by_value.get(lookup.wanted.value)
         if isinstance(pmid, EntrezKitError):
             _record_failure(lookup, pmid)
         elif pmid is not None:

@@ -137,14 +137,14 @@ def _fetch_from_bucket(
 ) -> JatsArticle | Answer:
     try:
         read = partial(_read_article, lookup=lookup)
-        found = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
+        reply = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return before.combine(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
-        found = convert_failure(exc)
-    if isinstance(found, JatsArticle):
-        return found
-    return before.combine(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
+        reply = convert_failure(exc)
+    if isinstance(reply, JatsArticle):
+        return reply
+    return before.combine(Answer(reply.outcome, f"{_BUCKET}: {reply.detail}", reply.front))
 
 
 def _read_article(
@@ -287,14 +287,14 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     pmcid = wanted if wanted.startswith("PMC") else None
     read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        found = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
+        reply = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
-    if isinstance(found, Answer):
-        return found
+    if isinstance(reply, Answer):
+        return reply
     lookup.via_europepmc, lookup.epmc_id, lookup.epmc_source = True, own_id, source
     lookup.learn(pmcid=pmcid)
-    return _store(lookup, found)
+    return _store(lookup, reply)
 
 
 def _is_of(record: dict[str, Any], lookup: ArticleLookup) -> bool:
@@ -318,17 +318,17 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
         return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.wanted)}")
     from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 
-    found = fetch_open_access(services, lookup.doi)
-    if isinstance(found, Answer):
-        is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and lookup.is_unknown
-        return Answer("miss" if is_unknown else found.outcome, (found.detail or "").rstrip("."))
+    open_copy = fetch_open_access(services, lookup.doi)
+    if isinstance(open_copy, Answer):
+        is_unknown = open_copy.detail in (UNKNOWN_DOI, INVALID_DOI) and lookup.is_unknown
+        return Answer("miss" if is_unknown else open_copy.outcome, (open_copy.detail or "").rstrip("."))
     known = {
         "doi": lookup.doi,
         "pmid": lookup.pmid,
         "pmcid": lookup.pmcid,
         "pubmed_url": format_pubmed_url(lookup.pmid),
     }
-    lookup.copy = found.model_copy(update=known)
+    lookup.copy = open_copy.model_copy(update=known)
     return None
 
 

@@ -153,21 +153,23 @@ class _References:
             refusals=(EntityNotFound,),
         )
         links = {
-            pmid: [link.pmid for link in found] for _, answer in requested.answers for pmid, found in answer.items()
+            pmid: [link.pmid for link in standings]
+            for _, answer in requested.answers
+            for pmid, standings in answer.items()
         }
         unread = {pmid: error.message for pmid, error in requested.failed.items()}
         unread |= {pmid: "NCBI omitted it from the reply with links." for pmid in pmids if pmid not in links | unread}
-        cited = {pmid for found in links.values() for pmid in found}
-        found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
-        for pmid, standing in found.known.items():
+        cited = {pmid for standings in links.values() for pmid in standings}
+        standings = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
+        for pmid, standing in standings.known.items():
             if standing.status in DOUBTFUL:
-                summary = found.summaries.get(pmid)
+                summary = standings.summaries.get(pmid)
                 self.doubtful[pmid] = DoubtfulWork(
                     pmid=pmid, title=summary.title if summary else None, standing=standing
                 )
-        self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
+        self.fine |= cited - standings.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
-            if lost := sum(pmid in found.unknown for pmid in ids):
+            if lost := sum(pmid in standings.unknown for pmid in ids):
                 unread[pmid] = f"The publication status of {lost} of {len(ids)} cited works is unknown."
         cites = {pmid: [self.doubtful[pmid] for pmid in ids if pmid in self.doubtful] for pmid, ids in links.items()}
         return cites, unread

@@ -290,17 +290,17 @@ def _judge_match(
     agreement, article = compared[0]
     clean = [
         record
-        for found, record in compared
-        if found.same and not found.differences and found.has_exact_title >= agreement.has_exact_title
+        for findings, record in compared
+        if findings.same and not findings.differences and findings.has_exact_title >= agreement.has_exact_title
     ]
-    likely = [record for found, record in compared if _is_match(found)]
+    likely = [record for findings, record in compared if _is_match(findings)]
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
-    found = [to_finding(difference) for difference in agreement.differences]
+    findings = [to_finding(difference) for difference in agreement.differences]
     warnings = [
         MatchWarning(code=CODES[difference.field], message=to_finding(difference).message)
         for difference in agreement.differences
     ]
-    about = {"warnings": warnings, "findings": found, "citation": format_brief_citation(article)}
+    about = {"warnings": warnings, "findings": findings, "citation": format_brief_citation(article)}
     if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
         return CitationMatch(
             key=key,

@@ -229,8 +229,8 @@ def describe(
         EntityNotFound: the source does not exist.
     """
     pmids = [article.pmid for article in articles if article.pmid]
-    found = look_up_standings(services, [source, *pmids])
-    summaries, failed = found.summaries, found.unknown
+    standings = look_up_standings(services, [source, *pmids])
+    summaries, failed = standings.summaries, standings.unknown
     warnings = []
     if source in failed:
         message = f"PMID {source} could not be verified: {failed[source].message}"
@@ -265,13 +265,13 @@ def add_registrations(
         code, why = "registrations_missing", f"{tracing.name_source('NCBI')} has no record."
     except (UpstreamError, RateLimited) as exc:
         records, code, why = {}, "registrations_unavailable", exc.message
-    found = []
+    titles = []
     for article in articles:
         record = records.get(article.pmid or "")
-        found.append(article if record is None else article.model_copy(update={"data_banks": record.data_banks}))
+        titles.append(article if record is None else article.model_copy(update={"data_banks": record.data_banks}))
     unread = [pmid for pmid in pmids if pmid not in records]
     message = f"Registrations are missing for PMID {join_names(unread)}: {why}"
-    return found, [Warn(code=code, message=message)] if unread else []
+    return titles, [Warn(code=code, message=message)] if unread else []
 
 
 def _add_summary(article: RelatedArticle, summary: BriefSummary | None) -> RelatedArticle:

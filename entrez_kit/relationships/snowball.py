@@ -181,17 +181,17 @@ class _Expansion:
         return self.requests >= self.budget
 
     def _follow_with_ncbi(self, batch: list[str], depth: int) -> int:
-        found = fetch_links(self.services, self.relation, batch).links
+        links = fetch_links(self.services, self.relation, batch).links
         for pmid in batch:
-            if pmid not in found:
+            if pmid not in links:
                 self.unanswered[pmid] = UpstreamError(
                     f"NCBI's ELink reply does not contain PMID {pmid}.", details={"reason": "incomplete"}
                 )
             self.network.add(
-                pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
+                pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in links.get(pmid, ())), depth
             )
-        self._follow_with_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
-        return len(found)
+        self._follow_with_records([pmid for pmid in batch if pmid in links and not links[pmid]], depth)
+        return len(links)
 
     def _follow_with_records(self, pmids: list[str], depth: int) -> None:
         """Read the reference lists in the records of articles without NCBI links, with one request."""

@@ -129,10 +129,10 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
 
 def list_works(records: Iterable[ReviewRecord]) -> dict[str, list[ReviewRecord]]:
     """Return the records of each work by the id of its representative, the representative first."""
-    found: dict[str, list[ReviewRecord]] = {}
+    works: dict[str, list[ReviewRecord]] = {}
     for record in sorted(records, key=lambda one: one.is_duplicate):
-        found.setdefault(record.work or record.id, []).append(record)
-    return found
+        works.setdefault(record.work or record.id, []).append(record)
+    return works
 
 
 DEDUPE_RECORDS: Final = DocumentOperation(

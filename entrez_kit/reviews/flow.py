@@ -347,9 +347,9 @@ def _count_studies(reports: Iterable[str], chosen: Mapping[tuple[str, str], Scre
 def _count_sources(
     records: Sequence[ReviewRecord], kinds: Mapping[str, SourceKind], *, is_deduplicated: bool
 ) -> list[SourceCount]:
-    found: dict[str, list[ReviewRecord]] = defaultdict(list)
+    records_of_source: dict[str, list[ReviewRecord]] = defaultdict(list)
     for record in records:
-        found[record.source].append(record)
+        records_of_source[record.source].append(record)
     return [
         SourceCount(
             source=name,
@@ -357,5 +357,5 @@ def _count_sources(
             records=len(group),
             works=sum(not record.is_duplicate for record in group) if is_deduplicated else None,
         )
-        for name, group in found.items()
+        for name, group in records_of_source.items()
     ]

@@ -161,15 +161,15 @@ class _DecisionImport:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add the decisions of rows."""
-        found: dict[str, list[Row]] = defaultdict(list)
+        rows_of_work: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             how, works, problem = self._matcher.find(row)
             if problem:
                 self.unknown.append(UnmatchedRow(place=row.place, text=row.text, why=problem, records=sorted(works)))
                 continue
             self.matched[how] += 1
-            found[next(iter(works))].append(row)
-        for work, group in found.items():
+            rows_of_work[next(iter(works))].append(row)
+        for work, group in rows_of_work.items():
             self._add_work(work, group)
 
     def _add_work(self, work: str, group: Sequence[Row]) -> None:

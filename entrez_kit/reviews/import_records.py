@@ -90,8 +90,8 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
         listed: list[FileOfRun] = []
         new = []
         for name, file in zip(file_names, files, strict=True):
-            found = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
-            fresh = [record for record in found if record.id not in known_ids]
+            imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
+            fresh = [record for record in imported if record.id not in known_ids]
             known_ids |= {record.id for record in fresh}
             new += fresh
             content = (file.text or repr(file.references)).encode()
@@ -99,9 +99,9 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
                 FileOfRun(
                     name=name,
                     sha256=hashlib.sha256(content).hexdigest(),
-                    records=len(found),
+                    records=len(imported),
                     added=len(fresh),
-                    known=len(found) - len(fresh),
+                    known=len(imported) - len(fresh),
                 )
             )
         counts = {name: sum(getattr(file, name) for file in listed) for name in ("records", "added", "known")}

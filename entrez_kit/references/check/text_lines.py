@@ -52,8 +52,8 @@ def read_lines(text: str) -> list[TextLine]:
 
 def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]:
     """Remove line numbers (of every line or every fifth line), and return how many were removed."""
-    found = [(n, match) for n, line in enumerate(lines) if line.text and (match := _LINE_NUMBER.match(line.text))]
-    numbers = _find_consecutive_numbers(lines, found) or _find_fifth_numbers(lines, found)
+    numbered = [(n, match) for n, line in enumerate(lines) if line.text and (match := _LINE_NUMBER.match(line.text))]
+    numbers = _find_consecutive_numbers(lines, numbered) or _find_fifth_numbers(lines, numbered)
     texts = [line.text for n, line in enumerate(lines) if line.text and n not in numbers]
     indents = {measure_indent(text) for text in texts}
     in_margin = bool(indents) and all(match.end(1) <= min(indents) for match in numbers.values())

@@ -89,14 +89,14 @@ def read_claims(text: str, name: str, kind: str, bibliography: Sequence[Referenc
     """
     keys = {reference.key: _find_id(reference) for reference in bibliography}
     if kind == "md":
-        found = _read_draft(text.replace("\r\n", "\n"), keys)
+        claim_file = _read_draft(text.replace("\r\n", "\n"), keys)
     else:
         rows = (_read_table if kind in ("csv", "tsv") else _read_json)(text, name, kind)
-        found = ClaimFile(list(_read_rows(rows, name, keys)))
-    if not found.claims:
+        claim_file = ClaimFile(list(_read_rows(rows, name, keys)))
+    if not claim_file.claims:
         what = "no sentence of this draft has a citation" if kind == "md" else "this file does not contain a claim"
         raise unreadable_error(name, what, hint=HINT)
-    return found
+    return claim_file
 
 
 def read_document_claims(
@@ -132,11 +132,11 @@ def read_document_claims(
     numbers = zip(number_entries(manuscript.references), manuscript.references, strict=True)
     keys = {number: _find_id(reference) for number, reference in numbers}
     keys |= {reference.key: _find_id(reference) for reference in (*manuscript.references, *bibliography)}
-    found = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
-    if not found.claims:
+    claim_file = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
+    if not claim_file.claims:
         raise unreadable_error(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
-    found.warnings = [*manuscript.warnings, *found.warnings]
-    return found
+    claim_file.warnings = [*manuscript.warnings, *claim_file.warnings]
+    return claim_file
 
 
 def _find_id(reference: Reference) -> str | None:
@@ -246,7 +246,7 @@ def _read_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], 
         keys: the ids of cited works, by number or key.
         has_list: whether every number in brackets is the number of an entry.
     """
-    found = ClaimFile()
+    claim_file = ClaimFile()
     unknown: dict[str, None] = {}
     for source in text:
         # Move a citation from after the full stop to before it.
@@ -262,14 +262,14 @@ def _read_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], 
             for claim in quoted or [bare]:
                 if re.search(r"[^\W\d_]{3}", claim):
                     place = source.line and source.line + paragraph.count("\n", 0, start)
-                    found.claims.append(
+                    claim_file.claims.append(
                         Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
                     )
     if unknown := {key: None for key in unknown if has_list or key.startswith(("@", "^"))}:
         named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
         message = f"No PMID, PMCID or DOI is known for these citations: {named}."
-        found.warnings.append(Warn(code="unknown_keys", message=message))
-    return found
+        claim_file.warnings.append(Warn(code="unknown_keys", message=message))
+    return claim_file
 
 
 def _yield_sentences(paragraph: str) -> Iterator[tuple[int, str]]:

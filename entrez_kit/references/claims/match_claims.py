@@ -114,9 +114,9 @@ class ClaimMatcher:
             return outcome
         for paper in cited:
             outcome.standing = choose_graver(outcome.standing, paper.standing)
-        found = [place for paper in cited if (place := self._find_claim(claim, paper.sentences))]
-        if found:
-            best = min(found, key=lambda place: place.denial is not None)
+        places = [place for paper in cited if (place := self._find_claim(claim, paper.sentences))]
+        if places:
+            best = min(places, key=lambda place: place.denial is not None)
             outcome.place = best.place
             outcome.status = "found" if best.denial is None else "out_of_context"
             if best.denial is not None:
@@ -147,10 +147,10 @@ class ClaimMatcher:
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)
-                    found = _ClaimPlace(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
+                    place = _ClaimPlace(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
                     if denial is None:
-                        return found
-                    denied = denied or found
+                        return place
+                    denied = denied or place
         return denied
 
     def _take_nearest(self, outcome: VerifiedClaim, claim: Quotation, cited: Sequence[Paper]) -> None:

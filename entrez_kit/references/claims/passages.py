@@ -206,15 +206,15 @@ class FoldedText:
     def compounds(self) -> list[tuple[int, str]]:
         """Hyphenated words of up to six parts, each as one word with the index of its first token."""
         joints = {bisect_right(self._starts, match.start()) for match in _HYPHEN.finditer(self.text)}
-        found: list[tuple[int, str]] = []
+        differences: list[tuple[int, str]] = []
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
             # Yield a longer word for each further part.
             word, behind = next(self.yield_words(number - 1, number)), number
             while word.isalpha() and behind in joints and behind < min(len(self), number + _MAX_PARTS - 1):
                 word += next(self.yield_words(behind, behind + 1))
                 behind += 1
-                found.append((number - 1, word))
-        return found
+                differences.append((number - 1, word))
+        return differences
 
     @cached_property
     def sentences(self) -> "array[int]":

@@ -90,24 +90,24 @@ def _normalize_column(name: str | None) -> str:
 
 
 def _build_citation(values: dict[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    citation: dict[str, str] = {}
     for field, columns in COLUMNS.items():
         value = next((values[column] for column in columns if values.get(column)), None)
         if value and str(value).strip():
-            found[field] = " ".join(str(value).split())
-    if "year" in found:
-        year = re.search(r"[0-9]{4}", found["year"])
-        found.pop("year")
+            citation[field] = " ".join(str(value).split())
+    if "year" in citation:
+        year = re.search(r"[0-9]{4}", citation["year"])
+        citation.pop("year")
         if year:
-            found["year"] = year[0]
-    if "first_page" in found:
-        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", found["first_page"])
-        found["first_page"] = first
+            citation["year"] = year[0]
+    if "first_page" in citation:
+        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", citation["first_page"])
+        citation["first_page"] = first
         if rest and rest[0]:
-            found.setdefault("last_page", rest[0])
-    if "author_name" in found:
-        found["author_name"] = get_first_author(found["author_name"])
-    return found
+            citation.setdefault("last_page", rest[0])
+    if "author_name" in citation:
+        citation["author_name"] = get_first_author(citation["author_name"])
+    return citation
 
 
 def get_first_author(names: str) -> str:

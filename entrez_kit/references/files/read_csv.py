@@ -133,9 +133,9 @@ def _split_authors(text: str) -> tuple[list[RefAuthor], bool]:
         names = text.split(",")
     else:
         names = re.split(r"(?<=\.),\s", text)
-    found = [parse_name(name.strip()) for name in names if name.strip()]
-    more = bool(found) and found[-1].text.lower().rstrip(".") in ("et al", "others")
-    return (found[:-1] if more else found), more
+    authors = [parse_name(name.strip()) for name in names if name.strip()]
+    more = bool(authors) and authors[-1].text.lower().rstrip(".") in ("et al", "others")
+    return (authors[:-1] if more else authors), more
 
 
 def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:

@@ -58,8 +58,8 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
     def get_first(*names: str) -> str | None:
-        found = (_join_text(descendant) for name in names for descendant in iter_descendants(element, name))
-        return next((part for part in found if part), None)
+        texts = (_join_text(descendant) for name in names for descendant in iter_descendants(element, name))
+        return next((part for part in texts if part), None)
 
     ids = {
         get_attribute(descendant, "pub-id-type").lower(): _join_text(descendant)
@@ -178,8 +178,8 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
 
     failure: UpstreamError | None = None
     try:
-        found = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
-        for article_found in found.articles:
+        result = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
+        for article_found in result.articles:
             if listed := getattr(article_found, "references", None):
                 return [
                     build_reference(entry.citation, number, number=str(number), where="reference")

@@ -283,8 +283,10 @@ def _yield_keys(reference: Reference, original: OriginalRecord, source: str) -> 
 def _find_doi(text: str | None) -> str | None:
     if not text or "10." not in text:
         return None
-    found = read_identifier(text)
-    return found.value if found is not None and found.kind == "doi" else find_identifiers(text).get("doi")
+    identifier = read_identifier(text)
+    return (
+        identifier.value if identifier is not None and identifier.kind == "doi" else find_identifiers(text).get("doi")
+    )
 
 
 def _shorten(text: str | None) -> str | None:

@@ -94,11 +94,11 @@ def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
     from entrez_kit.references.check.pasted_lists import read_list
 
     words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
-    found = [read_identifier(word) for word in words]
-    if words and all(found):
+    identifiers = [read_identifier(word) for word in words]
+    if words and all(identifiers):
         return [
             Reference(key=identifier.original, **{identifier.kind: identifier.value})
-            for identifier in found
+            for identifier in identifiers
             if identifier is not None
         ], []
     pasted = read_list(text)

@@ -66,11 +66,11 @@ def merge_entries(
     Raises:
         InvalidInput: ``separate`` has an unknown id.
     """
-    found = list(warnings)
+    all_warnings = list(warnings)
     signatures = [entry.signature for entry in entries]
     verdicts = compare_records(signatures, step=lambda done: report_progress(done))
     by_id = {entry.id: number for number, entry in enumerate(entries)}
-    decided = _resolve_decisions(decisions, entries, by_id, found)
+    decided = _resolve_decisions(decisions, entries, by_id, all_warnings)
     alone = _find_ids(separate, by_id)
     linked = link_records(
         signatures,
@@ -81,14 +81,14 @@ def merge_entries(
         alone=alone,
     )
     works, work_of = _build_works(entries, linked)
-    return _build_result(names, entries, linked, works, work_of, found)
+    return _build_result(names, entries, linked, works, work_of, all_warnings)
 
 
 # Decisions
 
 
 def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
-    found = []
+    positions = []
     for record_id in ids:
         if record_id not in by_id:
             raise InvalidInput(
@@ -97,8 +97,8 @@ def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
                 recovery_hint="Ids are file names with positions, such as embase.ris#12; groups and reviews list them.",
                 details={"reason": "unknown_record"},
             )
-        found.append(by_id[record_id])
-    return found
+        positions.append(by_id[record_id])
+    return positions
 
 
 def _resolve_decisions(
@@ -108,7 +108,7 @@ def _resolve_decisions(
     by_fingerprint: dict[str, int] = {}
     for number, entry in enumerate(entries):
         by_fingerprint.setdefault(entry.fingerprint, number)
-    found: dict[Pair, str] = {}
+    decided: dict[Pair, str] = {}
     lost = []
     for decision in decisions:
         prints = decision.fingerprints if len(decision.fingerprints) == 2 else ["", ""]
@@ -122,11 +122,11 @@ def _resolve_decisions(
         if one is None or other is None or one == other:
             lost.append(" and ".join(decision.members))
         else:
-            found[one, other] = decision.decision
+            decided[one, other] = decision.decision
     if lost:
         message = f"{len(lost)} decisions name records that no file contains: {'; '.join(lost[:5])}."
         warnings.append(Warn(code="decision_unmatched", message=message, terms=lost))
-    return found
+    return decided
 
 
 # Works
@@ -171,14 +171,14 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
                 members.add(near)
                 waiting.append(near)
         seen |= members
-        found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
+        family_reasons = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
         ids = sorted((works[n].kept for n in members), key=lambda entry: (entry.file, entry.index))
         groups.append(
             RecordGroup(
                 kind="family",
                 members=[entry.id for entry in ids],
-                why="; ".join(sorted({why for why, _ in found})),
-                relations=sorted({relation for _, relation in found if relation}),
+                why="; ".join(sorted({why for why, _ in family_reasons})),
+                relations=sorted({relation for _, relation in family_reasons if relation}),
             )
         )
         for n in members:
@@ -254,7 +254,7 @@ def _build_result(
 
 def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]) -> list[tuple[Pair, PairVerdict]]:
     """Return the undecided pairs in order, one for each pair of works."""
-    found: dict[Pair, tuple[Pair, PairVerdict]] = {}
+    open_pairs: dict[Pair, tuple[Pair, PairVerdict]] = {}
     ordered = [
         (sorted(pair, key=lambda n: (entries[n].file, entries[n].index)), verdict)
         for pair, verdict in linked.undecided.items()
@@ -264,8 +264,8 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
     ):
         works = order_pair((work_of[one], work_of[other]))
         if order_pair((one, other)) not in linked.families:
-            found.setdefault(works, ((one, other), verdict))
-    return list(found.values())
+            open_pairs.setdefault(works, ((one, other), verdict))
+    return list(open_pairs.values())
 
 
 def cite_entry(entry: Entry) -> str:

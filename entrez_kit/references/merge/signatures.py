@@ -246,10 +246,10 @@ def read_title(text: str) -> tuple[str, tuple[str, ...]]:
 
 def list_numbers(title: str) -> tuple[str, ...]:
     """Return the numbers in a folded title, Roman ones as digits."""
-    found = [
+    numbers = [
         _ROMAN.get(word, word) for word in title.split() if word in _ROMAN or word[:1].isdigit() or word[-1:].isdigit()
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def find_part(title: str) -> str:
