@@ -204,18 +204,18 @@ def _match_lines(services: Services, lines: Sequence[tuple[Candidates, Citation]
     wanted: _Wanted = {}
     certain: set[tuple[Candidates, str]] = set()
     for number, (candidates, citation) in enumerate(lines):
-        answer = answers.get(number)
-        if answer is None:
+        reply = answers.get(number)
+        if reply is None:
             continue
-        if answer.error is not None:
-            candidates.failure = answer.error if at_place else candidates.failure
+        if reply.error is not None:
+            candidates.failure = reply.error if at_place else candidates.failure
             continue
-        if at_place and answer.detail == UNKNOWN_JOURNAL:
+        if at_place and reply.detail == UNKNOWN_JOURNAL:
             candidates.unknown_journals.add(citation.journal or "")
-        for pmid in answer.pmids[:MAX_FITTING]:
+        for pmid in reply.pmids[:MAX_FITTING]:
             if candidates not in wanted.setdefault(pmid, []):
                 wanted[pmid].append(candidates)
-            if at_place and len(answer.pmids) == 1:
+            if at_place and len(reply.pmids) == 1:
                 certain.add((candidates, pmid))
     for candidates, item, article in _fetch_records(services, wanted):
         if at_place:
@@ -270,7 +270,7 @@ def _search_terms(
     answers = search(list(wanted), TITLES_PER_SEARCH)
     if all_of_them:
         crowded = [term for batch, (ids, count) in answers if count > len(ids) and len(batch) > 1 for term in batch]
-        answers = [answer for answer in answers if answer[1][1] <= len(answer[1][0]) or len(answer[0]) == 1]
+        answers = [reply for reply in answers if reply[1][1] <= len(reply[1][0]) or len(reply[0]) == 1]
         answers += search(crowded, 1)
     pmids: _Wanted = {}
     for batch, (ids, _) in answers:
