@@ -9,7 +9,7 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
-from entrez_kit.references.claims.verified_claims import VerifyResult
+from entrez_kit.references.claims.claim_results import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 from entrez_kit.references.files.references import Reference
 

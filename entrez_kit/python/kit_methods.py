@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.search import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
     from entrez_kit.references.check.check_result import CheckResult
-    from entrez_kit.references.claims.verified_claims import Claim, VerifyResult
+    from entrez_kit.references.claims.claim_results import Claim, VerifyResult
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
     from entrez_kit.references.merge.merge_documents import Decision, FileToMerge, MergeResult

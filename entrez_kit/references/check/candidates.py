@@ -12,7 +12,7 @@ from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, IdentifierName, list_titles
-from entrez_kit.references.check.compare_references import compare
+from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.guessing import Guess, guess_parts
 from entrez_kit.references.files.references import Reference
 

@@ -12,7 +12,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName, is_matching_title
-from entrez_kit.references.check.compare_references import compare
+from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.crossref_records import convert_to_article
 from entrez_kit.references.check.sources import fetch_crossref_records
 from entrez_kit.references.files.references import Reference

@@ -12,7 +12,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.core.model import Warn
-from entrez_kit.references.claims.verified_claims import Claim
+from entrez_kit.references.claims.claim_results import Claim
 from entrez_kit.references.files.references import Reference, unreadable_error
 from entrez_kit.references.manuscripts.calls import mark_calls, number_entries
 from entrez_kit.references.manuscripts.document import Beside, Paragraph, parse_numbers

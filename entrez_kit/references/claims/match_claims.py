@@ -12,10 +12,10 @@ from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.fulltext.fulltext_articles import Unavailable
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import choose_graver
+from entrez_kit.references.claims.claim_results import Place, VerifiedClaim
 from entrez_kit.references.claims.context import find_denial
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage
 from entrez_kit.references.claims.sentence_index import SentenceIndex, Sentences, TextPart
-from entrez_kit.references.claims.verified_claims import Place, VerifiedClaim
 
 MAX_OMITTED: Final = 1_000
 """Maximum characters that an ellipsis can omit within one passage."""

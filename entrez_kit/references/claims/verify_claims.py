@@ -13,15 +13,15 @@ from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
 from entrez_kit.fulltext.fulltext_articles import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
-from entrez_kit.references.claims.sentence_index import TextPart
-from entrez_kit.references.claims.verified_claims import (
+from entrez_kit.references.claims.claim_results import (
     MAX_MCP_CLAIMS,
     STATUSES,
     VerifiedClaim,
     VerifyRequest,
     VerifyResult,
 )
+from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
+from entrez_kit.references.claims.sentence_index import TextPart
 from entrez_kit.services import Services
 
 
