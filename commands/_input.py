@@ -123,7 +123,7 @@ def _read_reference_ids(path: Path) -> list[str]:
     """Return one identifier for each record of a file of references."""
     from entrez_kit.references.files.reference_files import decode_file
     from entrez_kit.references.merge.convert_records import list_identifiers, read_records
-    from entrez_kit.references.merge.models import FileToMerge
+    from entrez_kit.references.merge.merge_documents import FileToMerge
 
     text = decode_file(read_content(path), str(path)).text
     return list_identifiers(read_records([FileToMerge(file=str(path), text=text)])[0])
@@ -149,6 +149,11 @@ def read_content(file: Path) -> bytes:
         return read_input(file, str(file))
     except OSError as exc:
         raise cannot_read_error(file, exc) from None
+
+
+def name_file(path: Path) -> str:
+    """Return the name of a file in messages."""
+    return "standard input" if str(path) == STDIN else str(path)
 
 
 def read_sibling(file: Path, name: str) -> bytes | None:

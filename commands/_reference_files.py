@@ -52,11 +52,11 @@ def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
         InvalidInput: a file cannot be read, or has no records.
     """
     from entrez_kit.references.merge.convert_records import read_records as read_all
-    from entrez_kit.references.merge.models import FileToMerge
+    from entrez_kit.references.merge.merge_documents import FileToMerge
 
-    from .merge import read_records
+    from ._reference_sources import read_records
 
-    entries, warnings = read_all([FileToMerge.model_validate(read_records(ctx, file, None)) for file in files])
+    entries, warnings = read_all([FileToMerge.model_validate(read_records(ctx, file)) for file in files])
     for warning in warnings:
         warn(ctx, str(warning.message))
     return entries

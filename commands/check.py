@@ -2,33 +2,28 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
-from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_SUFFIX, Family
 from entrez_kit.base.settings import parse_names
-from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import CHECK_FILE, Checks
+from entrez_kit.references.check.check_request import FileToCheck
+from entrez_kit.references.check.check_result import CheckResult, LeftOut, ReferenceChange
 from entrez_kit.references.check.findings import CODES
-from entrez_kit.references.check.models import Change, CheckResult, InTextFinding, LeftOut
-from entrez_kit.references.check.request import FileToCheck
 from entrez_kit.references.check.sources import SOURCES, parse_sources
-from entrez_kit.references.files.reference_files import PLAIN_TEXT
-from entrez_kit.references.files.references import Reference, ReferenceFile
 
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._input import NOT_IDENTIFIERS, read_content, read_identifiers, read_sibling
+from ._input import name_file
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
+from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
 from ._state import STDIN, accept_formats, usage_error
 from ._views.markdown import escape, render_status
 from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
@@ -45,19 +40,47 @@ NOTHING: Final = "(nothing)"
 """The text for an empty field in the list of changes."""
 IN_TEXT: Final = "in_text"
 """The name of findings in the text for --fail-on."""
+UNCORRECTED: Final = {
+    "ids": "A list of ids or of references as text",
+    "nbib": "A MEDLINE file",
+    MANUSCRIPT: "A manuscript",
+}
+"""The kinds of sources that cannot be corrected."""
 
 
-@dataclass(frozen=True)
-class _Source:
-    """The references to check, and their file if it can be corrected."""
-
-    references: list[Reference]
-    file: ReferenceFile | None
-    kind: str
-    encoding: str
-    warnings: list[Warn]
-    in_text: list[InTextFinding]
-    accepted: "Accepted"
+Sources = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="References (.bib .ris .json .nbib .txt), manuscripts (.docx .tex .md .pdf .xml), PMCIDs or PMIDs, or -.",
+    ),
+]
+InText = Annotated[
+    bool,
+    typer.Option(
+        "--in-text", help="List citations without an entry, uncited entries, and numbers that are out of order."
+    ),
+]
+AcceptFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--accept",
+        metavar="FILE",
+        help="File of findings to accept, which do not cause status 4. Each line has a key and codes, e.g. "
+        "smith2020 mismatch.",
+    ),
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="CODES",
+        help="Exit with status 4 only for findings with these codes, e.g. retracted,not_found,in_text.",
+    ),
+]
+Fix = Annotated[bool, typer.Option("--fix", help="Write a corrected copy, e.g. refs.fixed.bib.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="List the changes of --fix; write no file.")]
+Force = Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")]
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="key,status")
@@ -76,40 +99,13 @@ class _Source:
 def command(
     ctx: typer.Context,
     options: dict[str, Any],
-    file: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="FILE...",
-            help="References (.bib .ris .json .nbib .txt), manuscripts (.docx .tex .md .pdf .xml), "
-            "PMCIDs or PMIDs, or -.",
-        ),
-    ],
-    in_text: Annotated[
-        bool,
-        typer.Option(
-            "--in-text", help="List citations without an entry, uncited entries, and numbers that are out of order."
-        ),
-    ] = False,
-    accept: Annotated[
-        Path | None,
-        typer.Option(
-            "--accept",
-            metavar="FILE",
-            help="File of findings to accept, which do not cause status 4. Each line has a key and codes, e.g. "
-            "smith2020 mismatch.",
-        ),
-    ] = None,
-    fail_on: Annotated[
-        str | None,
-        typer.Option(
-            "--fail-on",
-            metavar="CODES",
-            help="Exit with status 4 only for findings with these codes, e.g. retracted,not_found,in_text.",
-        ),
-    ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Write a corrected copy, e.g. refs.fixed.bib.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="List the changes of --fix; write no file.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")] = False,
+    file: Sources,
+    in_text: InText = False,
+    accept: AcceptFile = None,
+    fail_on: FailOn = None,
+    fix: Fix = False,
+    dry_run: DryRun = False,
+    force: Force = False,
 ) -> None:
     """Check the references of a file: does each exist, are its fields and all authors right, was it retracted?
 
@@ -118,46 +114,56 @@ def command(
     A manuscript before submission: entrez-kit check paper.docx --in-text --only problems
     A report for others: entrez-kit check refs.bib -o report.docx
     """
+    corrects = fix or dry_run
     _refuse_references(ctx, file)
-    if not fix:
-        refuse_without(ctx, "force", "--fix")
-    if not (fix or dry_run):
-        for name in ("newer", "unique"):
-            refuse_without(ctx, name, "--fix")
-    failures: list[str] = [*CODES, IN_TEXT]
-    wanted = parse_names(fail_on, failures, noun="status", argument="fail_on", before="--fail-on: there") or failures
+    _refuse_unused_options(ctx, fix=fix, corrects=corrects)
+    failing = _parse_fail_on(fail_on)
     accepted = _read_accepted(accept)
-    sources = [_read_source(ctx, one, in_text=in_text) for one in file]
-    targets: list[Path | None] = [None] * len(file)
-    if fix or dry_run:
-        mode = "dry_run" if dry_run else "fix"
-        targets = [
-            _choose_target(one, source, mode, overwrite=force or dry_run)
-            for one, source in zip(file, sources, strict=True)
-        ]
+    sources = [read_source(ctx, path, in_text=in_text) for path in file]
+    mode, overwrite = ("dry_run", True) if dry_run else ("fix", force)
+    targets = [_choose_target(source, mode, overwrite=overwrite) if corrects else None for source in sources]
     options |= {
         "references": [reference for source in sources for reference in source.references],
-        "corrects": fix or dry_run,
+        "corrects": corrects,
+        "files": [
+            _describe_file(source, None if dry_run else target, accepted, is_alone=len(file) == 1)
+            for source, target in zip(sources, targets, strict=True)
+        ],
     }
-    options["files"] = [
-        _describe_file(one, source, None if dry_run else target, accepted, is_alone=len(file) == 1)
-        for one, source, target in zip(file, sources, targets, strict=True)
-    ]
-    request = build_request(ctx, CHECK_FILE, options)
-    checks = run(ctx, CHECK_FILE, request, _view(file), label="Checking")
+    checks = run(ctx, CHECK_FILE, build_request(ctx, CHECK_FILE, options), _view(file), label="Checking")
     assert isinstance(checks, Checks)
     result = checks.result()
     if fix and not dry_run:
         _write_corrected(sources, targets, result)
-    _report_remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
-    if not fix and not dry_run and STDIN not in map(str, file):
-        names = shlex.join(map(str, file))
-        if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
-            more = [f" --{flag}" for code, flag in FIXES.items() if result.open_counts.get(code)]
-            suggest(ctx, f"check {names} --fix --dry-run{''.join(more)}", f"check {names} -o report.docx")
+    _report_remarks(ctx, result, fix=corrects, dry_run=dry_run)
+    if not corrects:
+        _suggest_corrections(ctx, sources, result)
     counts = {**result.open_counts, IN_TEXT: len(result.in_text)}
-    if any(counts.get(status) for status in wanted):
+    if any(counts.get(status) for status in failing):
         raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _refuse_unused_options(ctx: typer.Context, *, fix: bool, corrects: bool) -> None:
+    """Refuse options that have no effect without --fix."""
+    if not fix:
+        refuse_without(ctx, "force", "--fix")
+    if not corrects:
+        for name in FIXES.values():
+            refuse_without(ctx, name, "--fix")
+
+
+def _parse_fail_on(text: str | None) -> list[str]:
+    """Return the codes that cause status 4; all of them without --fail-on."""
+    codes: list[str] = [*CODES, IN_TEXT]
+    return parse_names(text, codes, noun="status", argument="fail_on", before="--fail-on: there") or codes
+
+
+def _suggest_corrections(ctx: typer.Context, sources: list[ReferenceSource], result: CheckResult) -> None:
+    """Suggest --fix if there are findings, and all sources are files that can be corrected."""
+    if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
+        names = shlex.join(str(source.path) for source in sources)
+        more = "".join(f" --{flag}" for code, flag in FIXES.items() if result.open_counts.get(code))
+        suggest(ctx, f"check {names} --fix --dry-run{more}", f"check {names} -o report.docx")
 
 
 def _read_accepted(file: Path | None) -> "Accepted | None":
@@ -165,15 +171,13 @@ def _read_accepted(file: Path | None) -> "Accepted | None":
     if file is None:
         return None
     from entrez_kit.references.check.accepted import read_accepted
-    from entrez_kit.references.files.reference_files import decode_file
 
-    name = "standard input" if str(file) == STDIN else str(file)
-    hint = "Name a text file: on each line the key of a reference and codes."
-    return read_accepted(decode_file(read_content(file), name, hint=hint).text, name)
+    text = read_text(file, "Name a text file: on each line the key of a reference and codes.")
+    return read_accepted(text, name_file(file))
 
 
 def _describe_file(
-    file: Path, source: _Source, target: Path | None, accepted: "Accepted | None", *, is_alone: bool
+    source: ReferenceSource, target: Path | None, accepted: "Accepted | None", *, is_alone: bool
 ) -> FileToCheck:
     from entrez_kit.references.check.accepted import combine_accepted
 
@@ -181,20 +185,20 @@ def _describe_file(
         source.warnings,
         source.in_text,
         target=None if target is None else str(target),
-        name=None if is_alone else str(file),
+        name=None if is_alone else str(source.path),
         total=len(source.references),
         accepted=source.accepted if accepted is None else combine_accepted(source.accepted, accepted),
     )
 
 
-def _write_corrected(sources: list[_Source], targets: list[Path | None], result: CheckResult) -> None:
+def _write_corrected(sources: list[ReferenceSource], targets: list[Path | None], result: CheckResult) -> None:
     """Write the corrected copy of each file with a change."""
     from entrez_kit.references.files.reference_files import encode_text
 
     start = 0
     for source, target in zip(sources, targets, strict=True):
         end = start + len(source.references)
-        changes = {number - start: one for number, one in result.corrections.items() if start <= number < end}
+        changes = {number - start: update for number, update in result.corrections.items() if start <= number < end}
         start = end
         if changes and target is not None and source.file is not None:
             with Sink(target) as sink:
@@ -213,117 +217,20 @@ def _refuse_references(ctx: typer.Context, files: list[Path]) -> None:
         )
 
 
-def read_source(ctx: typer.Context, file: Path) -> list[Reference]:
-    """Return the references of a file, as ``check`` reads them."""
-    return _read_source(ctx, file, in_text=False).references
-
-
-def _read_source(ctx: typer.Context, file: Path, *, in_text: bool) -> _Source:
-    """Read the references of a file, a list, a manuscript or a published article.
-
-    Raises:
-        InvalidInput: the source cannot be read or has no references, or --in-text is given without a text.
-    """
-    from entrez_kit.references.check.accepted import Accepted, find_accepted
-    from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
-    from entrez_kit.references.manuscripts.read_manuscript import FILES, READ, detect_suffix, refuse_others
-
-    article = read_identifier(str(file)) if not file.exists() and str(file) != STDIN else None
-    if article is not None:
-        from entrez_kit.references.manuscripts.articles import fetch_references
-
-        _warn_without_text(in_text)
-        return _Source(fetch_references(get_state(ctx).services, article), None, "manuscript", "", [], [], Accepted())
-    content = read_content(file)
-    name = "standard input" if str(file) == STDIN else str(file)
-    refuse_others(content, name)
-    suffix = (detect_suffix(content) or "") if str(file) == STDIN else file.suffix.lower()
-    if suffix in READ and (in_text or suffix not in PLAIN_TEXT):
-        return _read_manuscript(content, name, suffix, file, in_text=in_text)
-    read = decode_file(content, name, hint=FILES)
-    accepted = find_accepted(read.text, name)
-    kind = detect_kind(read.text, name, suffix, hint=FILES)
-    if kind != "ids":
-        _warn_without_text(in_text)
-        found = read_reference_file(read.text, name, kind)
-        return _Source(found.references, found, kind, read.encoding, found.warnings, [], accepted)
-    listed = _read_list(content, read.text, name, suffix)
-    if listed is None:
-        return _read_manuscript(content, name, ".md", file, in_text=in_text)
-    references, warnings = listed
-    _warn_without_text(in_text)
-    if not references:
-        raise InvalidInput(
-            f"{name} contains no ids.",
-            invalid_input=name,
-            recovery_hint="Give PMIDs, PMCIDs or DOIs, one or many per line.",
-            details={"reason": "no_identifiers"},
-        )
-    return _Source(references, None, kind, read.encoding, warnings, [], accepted)
-
-
-def _read_manuscript(content: bytes, name: str, suffix: str, file: Path, *, in_text: bool) -> _Source:
-    from entrez_kit.references.check.accepted import Accepted, find_accepted
-    from entrez_kit.references.manuscripts.calls import check_calls
-    from entrez_kit.references.manuscripts.read_manuscript import TEXT, read_manuscript
-
-    if in_text and suffix not in TEXT:
-        _warn_without_text(in_text)
-    manuscript = read_manuscript(content, name, suffix, partial(read_sibling, file), has_text=in_text)
-    found = check_calls(manuscript) if in_text else []
-    accepted = find_accepted(content.decode("utf-8", "replace"), name) if suffix in PLAIN_TEXT else Accepted()
-    return _Source(manuscript.references, None, "manuscript", "", manuscript.warnings, found, accepted)
-
-
-def _warn_without_text(in_text: bool) -> None:
-    if in_text:
-        raise usage_error("--in-text needs the text of a manuscript.", "in_text", "Name a .docx, .tex or .md file.")
-
-
-def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
-    """Read a list of identifiers, or of written references if a line is not an identifier.
-
-    Returns:
-        None for Markdown that is not a list of identifiers.
-    """
-    from io import BytesIO
-
-    from entrez_kit.references.check.pasted_lists import read_list
-
-    try:
-        return [_build_reference(text) for text in read_identifiers(BytesIO(content), name)], []
-    except InvalidInput as exc:
-        if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
-            raise
-    if suffix.lower() == ".md":
-        return None
-    pasted = read_list(text)
-    return pasted.references, [*pasted.warnings]
-
-
-def _build_reference(text: str) -> Reference:
-    identifier = read_identifier(text)
-    return Reference(key=text, **({identifier.kind: identifier.value} if identifier else {}))
-
-
-def _choose_target(file: Path, source: _Source, target_option: str, *, overwrite: bool) -> Path:
+def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bool) -> Path:
     """Return the path of the corrected file.
 
     Raises:
         InvalidInput: the source cannot be corrected, or the corrected file exists already.
     """
-    if str(file) == STDIN or source.kind in ("ids", "nbib", "manuscript"):
-        what = {
-            "ids": "A list of ids or of references as text",
-            "nbib": "A MEDLINE file",
-            "manuscript": "A manuscript",
-        }.get(source.kind, "Standard input")
+    if str(source.path) == STDIN or source.kind in UNCORRECTED:
+        what = UNCORRECTED.get(source.kind, "Standard input")
         raise usage_error(
             f"{what} cannot be corrected.",
             target_option,
             "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
         )
-    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
+    target = source.path.with_name(f"{source.path.stem}.fixed{source.path.suffix}")
     if target.exists() and not overwrite:
         raise InvalidInput(
             f"{target} exists already.",
@@ -368,7 +275,7 @@ def _report(result: CheckResult) -> Iterator[str]:
         rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
         yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
     if result.in_text:
-        yield "## In the text\n\n" + "".join(f"- {escape(one)}\n" for one in list_in_text_lines(result))
+        yield "## In the text\n\n" + "".join(f"- {escape(line)}\n" for line in list_in_text_lines(result))
     if result.warnings:
         yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
     yield "## Each reference\n"
@@ -427,6 +334,6 @@ def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_r
         note(ctx, f"Not corrected: {'; '.join(named)}.")
 
 
-def _name_place(change: Change | LeftOut) -> str:
+def _name_place(change: ReferenceChange | LeftOut) -> str:
     place = f"{change.key} (line {change.line})" if change.line else change.key
     return f"{change.file}: {place}" if change.file else place

@@ -15,9 +15,10 @@ from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches,
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
-from ._input import read_content
+from ._input import name_file
 from ._options import build_option, request_options
 from ._pipeline import build_request, run, warn
+from ._reference_sources import read_text
 from ._state import STDIN, accept_formats
 from ._views.text import get_standing_status
 
@@ -81,7 +82,7 @@ def command(
 
     own_citation = {name: value for name, value in options.items() if value}
     citations = ([own_citation] if own_citation else []) + [
-        citation for path in files or [] for citation in _read(path)
+        citation for path in files or [] for citation in _read_citations(path)
     ]
     if not citations:
         raise InvalidInput(
@@ -104,13 +105,11 @@ def _list_warnings(record: Record) -> list[str]:
     return [str(warning["message"]) for warning in record.get("warnings") or ()]
 
 
-def _read(path: Path) -> list[dict[str, str]]:
+def _read_citations(path: Path) -> list[dict[str, str]]:
     from entrez_kit.references.files.citation_lists import read_citations
-    from entrez_kit.references.files.reference_files import KINDS, decode_file, find_kind
+    from entrez_kit.references.files.reference_files import KINDS, find_kind
 
-    hint = "Name a BibTeX or CSV file."
-    name = "standard input" if str(path) == STDIN else str(path)
-    text = decode_file(read_content(path), name, hint=hint).text
+    name, text = name_file(path), read_text(path, "Name a BibTeX or CSV file.")
     kind = _OTHER_KINDS.get(KINDS.get(path.suffix.lower()) or "") or _OTHER_KINDS.get(find_kind(text) or "")
     if kind is not None:
         raise InvalidInput(

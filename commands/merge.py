@@ -10,16 +10,16 @@ from entrez_kit.base.errors import Exit
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family, list_formats
+from entrez_kit.references.merge.merge_documents import MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
-from entrez_kit.references.merge.models import READABLE, MergeResult
 from entrez_kit.references.merge.works import FILES
 
 from ._formats import TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
-from ._input import read_content
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
-from ._state import STDIN, accept_formats, usage_error
+from ._reference_sources import read_records, read_text
+from ._state import accept_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def command(
     sources = _read_sources(source or [], files)
     earlier: list[ReviewRow] = []
     if review is not None and review.exists():
-        earlier = read_review(_decode(review), str(review))
+        earlier = read_review(read_text(review, "Name the table of decisions: a .csv or .tsv file."), str(review))
     decisions = [
         {"members": row.members, "fingerprints": row.fingerprints, "decision": row.decision, "note": row.note or None}
         for row in earlier
@@ -129,29 +129,6 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
     return found
 
 
-def _decode(file: Path) -> str:
-    from entrez_kit.references.files.reference_files import decode_file
-
-    return decode_file(read_content(file), str(file), hint="Name the table of decisions: a .csv or .tsv file.").text
-
-
-def read_records(ctx: typer.Context, file: Path, source: str | None) -> dict[str, Any]:
-    """Return a file as a field of the request: its text, or the references of a manuscript."""
-    from entrez_kit.references.manuscripts.read_manuscript import READ, refuse_others
-
-    name = "standard input" if str(file) == STDIN else str(file)
-    base = {"file": name, **({"source": source} if source else {})}
-    if file.suffix.lower() in READ and file.suffix.lower() not in (".xml", ".md"):
-        from .check import read_source
-
-        return {**base, "references": read_source(ctx, file)}
-    content = read_content(file)
-    refuse_others(content, name)
-    from entrez_kit.references.files.reference_files import decode_file
-
-    return {**base, "text": decode_file(content, name, hint=READABLE).text}
-
-
 def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
     from ._views.merge import merge_page
 
@@ -165,9 +142,9 @@ def _yield_rows(result: MergeResult) -> Iterator[Record]:
 
 def _view() -> View[MergeResult]:
     writers: dict[str, Any] = {}
-    for one in list_formats(Family.REFERENCES):
-        style = FILES[one.name]
-        writers[one.name] = lambda sink, style=style: TextWriter(
+    for output in list_formats(Family.REFERENCES):
+        style = FILES[output.name]
+        writers[output.name] = lambda sink, style=style: TextWriter(
             sink, lambda result: style.yield_pieces(result.works), whole=True
         )
     writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)

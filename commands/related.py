@@ -10,10 +10,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
-from entrez_kit.relationships.models import (
-    RelationshipsResult,
-    to_full_name,
-)
+from entrez_kit.relationships.related_documents import RelationshipsResult, to_full_name
 
 from ._formats import View
 from ._formats.fields import Record, build_columns

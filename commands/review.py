@@ -11,20 +11,21 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
+from entrez_kit.reviews.export_works import SCREEN_EXPORT
+from entrez_kit.reviews.import_decisions import SCREEN_IMPORT
 from entrez_kit.reviews.import_records import IMPORT_RECORDS
 from entrez_kit.reviews.init_review import INIT_REVIEW
-from entrez_kit.reviews.screen_export import SCREEN_EXPORT
-from entrez_kit.reviews.screen_import import SCREEN_IMPORT
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
 from entrez_kit.reviews.show_status import SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
-from entrez_kit.strategies.read_files import read_file
+from entrez_kit.strategies.strategy_text import read_strategy_text
 
 from ._formats import View
-from ._input import read_content
+from ._input import name_file, read_content
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
+from ._reference_sources import read_records
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _view(title: str, folder: str) -> View[Any]:
     return View(table=render, title=title)
 
 
-def _run(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
+def _run_step(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
     """Run an operation with a single answer, print it, and return it."""
     view = _view(operation.title, str(options["folder"]))
     return run(ctx, operation, build_request(ctx, operation, options), view, label=label)
@@ -76,8 +77,8 @@ def init(
 
     entrez-kit review init asthma --strategy ovid.txt --title "Asthma and cough"
     """
-    options["strategy"] = read_file(read_content(strategy), str(strategy))
-    _run(ctx, INIT_REVIEW, options, "Creating the review")
+    options["strategy"] = read_strategy_text(read_content(strategy), name_file(strategy))
+    _run_step(ctx, INIT_REVIEW, options, "Creating the review")
 
 
 @app.command("search")
@@ -88,7 +89,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     In PubMed: entrez-kit review search
     In a local copy, without a request: entrez-kit review search --local NAME
     """
-    _run(ctx, SEARCH_REVIEW, options, "Searching")
+    _run_step(ctx, SEARCH_REVIEW, options, "Searching")
 
 
 @app.command("import")
@@ -114,10 +115,8 @@ def import_command(
 
     entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
     """
-    from .merge import read_records
-
-    options["files"] = [read_records(ctx, file, None) for file in files]
-    _run(ctx, IMPORT_RECORDS, options, "Importing")
+    options["files"] = [read_records(ctx, file) for file in files]
+    _run_step(ctx, IMPORT_RECORDS, options, "Importing")
 
 
 @app.command("dedupe")
@@ -127,7 +126,7 @@ def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     entrez-kit review dedupe
     """
-    result = _run(ctx, DEDUPE_RECORDS, options, "Comparing")
+    result = _run_step(ctx, DEDUPE_RECORDS, options, "Comparing")
     if result is not None and result.undecided:
         pairs = f"{format_count(len(result.undecided), 'pair')} of records"
         warn(ctx, f"Decide {pairs} in {result.file}: same, different or family. Then repeat the command.")
@@ -141,7 +140,7 @@ def status(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     entrez-kit review status
     """
-    _run(ctx, SHOW_STATUS, options, "Reading")
+    _run_step(ctx, SHOW_STATUS, options, "Reading")
 
 
 @app.command("update")
@@ -152,7 +151,7 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
     Records that are no longer found are kept. New records are deduplicated against all others:
     entrez-kit review update
     """
-    result = _run(ctx, UPDATE_REVIEW, options, "Searching")
+    result = _run_step(ctx, UPDATE_REVIEW, options, "Searching")
     if result is not None and result.undecided:
         warn(
             ctx,
@@ -171,7 +170,7 @@ def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     It writes one file for each source, and all.ris, to a folder of the stage, such as screening/title_abstract:
     entrez-kit review screen export
     """
-    _run(ctx, SCREEN_EXPORT, options, "Writing")
+    _run_step(ctx, SCREEN_EXPORT, options, "Writing")
 
 
 @screen_app.command("import")
@@ -198,10 +197,8 @@ def import_screening(
     From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
     From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
     """
-    from .merge import read_records
-
-    options["files"] = [read_records(ctx, file, None) for file in files]
-    result = _run(ctx, SCREEN_IMPORT, options, "Matching")
+    options["files"] = [read_records(ctx, file) for file in files]
+    result = _run_step(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
         rows = {"of unknown records": result.unknown, "that contradict other decisions": result.contradictory}
         counts = [f"{format_count(len(found), 'row')} {what}" for what, found in rows.items() if found]
@@ -222,4 +219,4 @@ def report(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     All numbers are counted from the records. The files are in the folder report: entrez-kit review report
     """
-    _run(ctx, WRITE_REPORT, options, "Writing")
+    _run_step(ctx, WRITE_REPORT, options, "Writing")

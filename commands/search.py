@@ -96,13 +96,15 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     Raises:
         InvalidInput: the file cannot be read, or its last line cannot be searched.
     """
-    from entrez_kit.strategies.models import StrategyRequest
-    from entrez_kit.strategies.read_files import read_file
+    from entrez_kit.strategies.strategy_text import read_strategy_text
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
+    from entrez_kit.strategies.translated_lines import StrategyRequest
 
-    from ._input import read_content
+    from ._input import name_file, read_content
 
-    found = read_request(get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file), str(file))))
+    found = read_request(
+        get_state(ctx).services, StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))
+    )
     result = refuse_untranslated(found)
     assert result.query is not None
     final = next(line for line in result.lines if line.number == result.final)

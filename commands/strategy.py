@@ -12,13 +12,13 @@ from entrez_kit.base.settings import parse_names
 from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult
-from entrez_kit.strategies.models import StrategyResult
-from entrez_kit.strategies.read_files import read_file
+from entrez_kit.strategies.strategy_text import WORDS_HINT, read_strategy_text
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
+from entrez_kit.strategies.translated_lines import StrategyResult
 
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import read_content, read_identifiers
+from ._input import name_file, read_content, read_identifiers
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, note, refuse_without, run
@@ -73,10 +73,10 @@ def _view() -> View[StrategyResult]:
 
 def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any]:
     """Return the text of a strategy and the texts of its word lists."""
-    options: dict[str, Any] = {"strategy": read_file(read_content(file), str(file))}
+    options: dict[str, Any] = {"strategy": read_strategy_text(read_content(file), name_file(file))}
     if words:
-        options["words"] = [read_file(read_content(word), str(word)) for word in words]
-        options["words_name"] = ", ".join(word.name for word in words)
+        options["words"] = [read_strategy_text(read_content(path), name_file(path), WORDS_HINT) for path in words]
+        options["words_name"] = ", ".join(path.name for path in words)
     return options
 
 
@@ -256,11 +256,12 @@ def read_known(path: Path) -> list[str]:
     from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
 
     content = read_content(path)
-    text = decode_file(content, str(path), hint=KNOWN).text
-    kind = detect_kind(text, str(path), path.suffix.lower(), hint=KNOWN)
+    name = name_file(path)
+    text = decode_file(content, name, hint=KNOWN).text
+    kind = detect_kind(text, name, path.suffix.lower(), hint=KNOWN)
     if kind == "ids":
-        return list(read_identifiers(io.BytesIO(content), str(path)))
-    references = read_reference_file(text, str(path), kind).references
+        return list(read_identifiers(io.BytesIO(content), name))
+    references = read_reference_file(text, name, kind).references
     return [
         reference.pmid or reference.pmcid or reference.doi or reference.title or reference.key
         for reference in references

@@ -9,18 +9,21 @@ import typer
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.model import Warn
-from entrez_kit.references.claims.models import VerifyResult
+from entrez_kit.references.claims.claim_results import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
+from entrez_kit.references.files.references import Reference
 
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import read_content, read_sibling
+from ._input import name_file, read_content, read_sibling
 from ._pipeline import build_request, run, warn
-from ._state import STDIN, accept_formats
+from ._reference_sources import read_text
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+    from entrez_kit.references.claims.claim_files import ClaimFile
 
 COLUMNS = (
     *("line", "status", "claim", "ids", "place.pmid", "place.source", "place.section", "place.paragraph"),
@@ -40,25 +43,29 @@ def _render_claim_page(record: Record) -> str:
     return claim_page(record)
 
 
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="A draft with citations (.md .docx .tex .xml), or a .csv, .tsv or .jsonl file with the columns claim "
+        "and id; - reads stdin.",
+    ),
+]
+Bibliography = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--bibliography",
+        metavar="FILE",
+        help="File with the citation keys: .bib, .ris, .json or .nbib. May be repeated.",
+    ),
+]
+
+
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="claim,status")
 def command(
     ctx: typer.Context,
-    file: Annotated[
-        Path,
-        typer.Argument(
-            metavar="FILE",
-            help="A draft with citations (.md .docx .tex .xml), or a .csv, .tsv or .jsonl file with the columns claim "
-            "and id; - reads stdin.",
-        ),
-    ],
-    bibliography: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--bibliography",
-            metavar="FILE",
-            help="File with the citation keys: .bib, .ris, .json or .nbib. May be repeated.",
-        ),
-    ] = None,
+    file: File,
+    bibliography: Bibliography = None,
 ) -> None:
     """Check whether each cited paper contains the quotation or sentence that cites it.
 
@@ -69,42 +76,10 @@ def command(
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
     """
-    from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, read_claims, read_document_claims
-    from entrez_kit.references.files.reference_files import decode_file, detect_kind, read_reference_file
-    from entrez_kit.references.manuscripts.read_manuscript import detect_suffix, refuse_others
-    from entrez_kit.references.manuscripts.read_markdown import read_named_references
-
-    references = []
-    for source in bibliography or ():
-        read = decode_file(read_content(source), str(source))
-        references += read_reference_file(
-            read.text, str(source), detect_kind(read.text, str(source), source.suffix)
-        ).references
-    name = "standard input" if str(file) == STDIN else str(file)
-    content = read_content(file)
-    refuse_others(content, name)
-    suffix = file.suffix.lower() or detect_suffix(content) or ""
-    if suffix and suffix not in KINDS and suffix not in DOCUMENTS:
-        raise InvalidInput(
-            f"{name}: claims cannot be read from this type of file.",
-            invalid_input=name,
-            recovery_hint=HINT,
-            details={"reason": "unknown_kind"},
-        )
-    warnings: list[Warn] = []
-    if suffix in DOCUMENTS:
-        found = read_document_claims(content, name, suffix, partial(read_sibling, file), references)
-    else:
-        text = decode_file(content, name, hint=HINT).text
-        kind = KINDS.get(suffix) or _looks(text)
-        if kind == "md":
-            named, warnings = read_named_references(text, partial(read_sibling, file))
-            references += named
-        found = read_claims(text, name, kind, references)
-    for warning in (*warnings, *found.warnings):
+    read = _read_claims(file, _read_bibliography(bibliography or []))
+    for warning in read.warnings:
         warn(ctx, warning.message)
-
-    request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in found.claims]})
+    request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in read.claims]})
     view: View[VerifyResult] = View(
         table=_render_claims_table,
         columns=build_columns(*COLUMNS) | {"sentence": _find_sentence},
@@ -120,13 +95,58 @@ def command(
         raise typer.Exit(int(Exit.PARTIAL))
 
 
+def _read_bibliography(files: list[Path]) -> list[Reference]:
+    """Return the references of files, whose keys a draft cites."""
+    from entrez_kit.references.files.reference_files import HINT, detect_kind, read_reference_file
+
+    references: list[Reference] = []
+    for file in files:
+        text, name = read_text(file, HINT), name_file(file)
+        references += read_reference_file(text, name, detect_kind(text, name, file.suffix)).references
+    return references
+
+
+def _read_claims(file: Path, references: list[Reference]) -> "ClaimFile":
+    """Read the claims of a draft or a table.
+
+    Raises:
+        InvalidInput: the file cannot be read, or has no claim with a citation.
+    """
+    from entrez_kit.references.claims.claim_files import DOCUMENTS, HINT, KINDS, read_claims, read_document_claims
+    from entrez_kit.references.files.reference_files import decode_file
+    from entrez_kit.references.manuscripts.read_manuscript import detect_suffix, refuse_others
+    from entrez_kit.references.manuscripts.read_markdown import read_named_references
+
+    content, name = read_content(file), name_file(file)
+    refuse_others(content, name)
+    suffix = file.suffix.lower() or detect_suffix(content) or ""
+    beside = partial(read_sibling, file)
+    if suffix in DOCUMENTS:
+        return read_document_claims(content, name, suffix, beside, references)
+    if suffix and suffix not in KINDS:
+        raise InvalidInput(
+            f"{name}: claims cannot be read from this type of file.",
+            invalid_input=name,
+            recovery_hint=HINT,
+            details={"reason": "unknown_kind"},
+        )
+    text = decode_file(content, name, hint=HINT).text
+    kind = KINDS.get(suffix) or _detect_kind(text)
+    if kind != "md":
+        return read_claims(text, name, kind, references)
+    named, warnings = read_named_references(text, beside)
+    read = read_claims(text, name, kind, [*references, *named])
+    read.warnings = [*warnings, *read.warnings]
+    return read
+
+
 def _find_sentence(record: Record) -> str | None:
     """Return the whole sentence around the claim, or the nearest one."""
     place = record.get("place") or record.get("nearest")
     return place["sentence"] if place else None
 
 
-def _looks(text: str) -> str:
+def _detect_kind(text: str) -> str:
     """Return the kind of a text without a file name: JSON lines, a table, or a draft."""
     first = text.lstrip()[:1]
     if first in ("{", "["):

@@ -25,8 +25,8 @@ from .text import STATUS_WORDS, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.models import CheckedReference, CheckResult, InTextFinding
-    from entrez_kit.references.claims.models import VerifyResult
+    from entrez_kit.references.check.check_result import CheckedReference, CheckResult, InTextFinding
+    from entrez_kit.references.claims.claim_results import VerifyResult
 
 STYLES: Final = {
     "verified": "green",

@@ -10,7 +10,7 @@ from rich.text import Text
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
-from entrez_kit.fulltext.models import (
+from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,
     CutCopy,
     ListedReference,

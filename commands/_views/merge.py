@@ -9,7 +9,7 @@ from rich.text import Text
 from .text import to_line
 
 if TYPE_CHECKING:
-    from entrez_kit.references.merge.models import MergeResult
+    from entrez_kit.references.merge.merge_documents import MergeResult
 
 SHOWN: Final = 20
 """The number of pairs and families on a page; files have all of them."""

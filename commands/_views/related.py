@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.relationships.models import RelatedArticle, RelationshipsResult
+from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import convert_to_data
 from .citations import MAX_WIDTH, render_entry, render_heading

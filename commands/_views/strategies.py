@@ -16,7 +16,7 @@ from .text import to_line
 if TYPE_CHECKING:
     from entrez_kit.strategies.lint_strategy import LintResult
     from entrez_kit.strategies.measure_recall import RecallResult
-    from entrez_kit.strategies.models import StrategyLine, StrategyResult
+    from entrez_kit.strategies.translated_lines import StrategyLine, StrategyResult
 
 LABELS: Final = {"exact": "green", "wider": "yellow", "narrower": "bold yellow", "not_expressible": "bold red"}
 _HEAD: Final = "| # | Strategy | PubMed | Label | Differences | Records |\n|---|---|---|---|---|---|\n"

@@ -218,10 +218,10 @@ def convert_to_csl_date(date: PublicationDate) -> dict[str, Any] | None:
     text = date.medline_date
     seasons = [_SEASONS[word.lower()] for word in re.findall(r"[A-Za-z]+", text) if word.lower() in _SEASONS]
     end = _parse_range_end(start, text)
-    found: dict[str, Any] = {"date-parts": [start, end] if end else [start]}
+    csl_date: dict[str, Any] = {"date-parts": [start, end] if end else [start]}
     if seasons:
-        found["season"] = seasons[0]
-    return found
+        csl_date["season"] = seasons[0]
+    return csl_date
 
 
 def _list_date_parts(date: PublicationDate | ArticleDate) -> list[int]:

@@ -85,10 +85,10 @@ def find_pandoc() -> Path:
             bundled = Path(folder) / "files" / name
             if bundled.is_file():
                 return bundled
-    found = shutil.which("pandoc")
-    if not found:
+    path = shutil.which("pandoc")
+    if not path:
         raise missing_extra("cite", "A citation in a style, or a document for a word processor,")
-    return Path(found)
+    return Path(path)
 
 
 def _processor_error(why: str) -> EntrezKitError:
@@ -113,8 +113,8 @@ def convert_markdown(text: str, form: str, title: str, name: str = "entrez-kit")
         for block in tree["blocks"]:
             if block["t"] == "Table":
                 _set_widths(block["c"])
-    found = [block["c"] for block in tree["blocks"] if block["t"] == "Header"]
-    headings = [(rank, "".join(run.text for run in _read_runs(words))) for rank, _, words in found]
+    headers = [block["c"] for block in tree["blocks"] if block["t"] == "Header"]
+    headings = [(rank, "".join(run.text for run in _read_runs(words))) for rank, _, words in headers]
     first, *others = [words for rank, words in headings if rank == min(headings)[0]] or [name]
     title = " ".join(title.split()) or (f"{first.rstrip('.')} and {len(others)} more" if others else first)
     arguments = ["--from=json", f"--to={form}", "--standalone", f"--metadata=pagetitle:{title}"]
@@ -149,7 +149,9 @@ def _remove_active_content(node: Any) -> Any:
     """Remove raw HTML, pictures, and links that are not http(s)."""
     if isinstance(node, list):
         return [
-            _remove_active_content(one) for one in node if not (isinstance(one, dict) and one.get("t") in _NOT_TEXT)
+            _remove_active_content(child)
+            for child in node
+            if not (isinstance(child, dict) and child.get("t") in _NOT_TEXT)
         ]
     if not isinstance(node, dict):
         return node
@@ -169,10 +171,10 @@ class FormattedRun:
     kinds: frozenset[str] = frozenset()
 
 
-Entry = tuple[FormattedRun, ...]
+FormattedEntry = tuple[FormattedRun, ...]
 
 
-def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]:
+def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[FormattedEntry]:
     """Return the entry of a reference list for each item, in their order.
 
     Args:

@@ -116,11 +116,11 @@ def add_full_stops(short: str, title: str | None) -> str:
     marked: list[str] = []
     for part in short.split():
         letters = _fold(part)
-        found = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
-        if found is not None:
-            place = found + 1
-            is_contraction = letters[-1] == words[found][-1] and not words[found].startswith(letters)
-            part = part if letters == words[found] or is_contraction else f"{part}."
+        match = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
+        if match is not None:
+            place = match + 1
+            is_contraction = letters[-1] == words[match][-1] and not words[match].startswith(letters)
+            part = part if letters == words[match] or is_contraction else f"{part}."
         marked.append(part)
     return " ".join(marked).replace("U. S. A.", "USA")
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import list_notes, to_one_line
 from entrez_kit.citations.names import space_initials
-from entrez_kit.pubmed.models import Article, Author, JournalInfo
+from entrez_kit.pubmed.models import Article, Author, JournalInfo, MeshTerm
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
@@ -92,7 +92,9 @@ def _write_date(article: Article) -> str | None:
     date = (article.journal_info or JournalInfo()).publication_date
     if date is not None and date.medline_date:
         return date.medline_date
-    known = next((one for one in (date, *article.article_dates) if one is not None and one.year), None)
+    known = next(
+        (published for published in (date, *article.article_dates) if published is not None and published.year), None
+    )
     if known is None:
         return None
     month = MONTH_NAMES[known.month - 1][0].capitalize() if known.month else None
@@ -138,11 +140,7 @@ def _write_tails(article: Article) -> Fields:
     yield "JT", journal.title
     yield "JID", journal.nlm_id
     for term in article.mesh_terms:
-        names = [
-            (term.descriptor_name, term.is_major_topic),
-            *((qualifier.name, qualifier.is_major_topic) for qualifier in term.qualifiers),
-        ]
-        yield "MH", "/".join(f"*{name}" if is_major else name for name, is_major in names)
+        yield "MH", _format_heading(term)
     for correction in article.corrections:
         if correction.kind in _CORRECTIONS:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
@@ -152,10 +150,26 @@ def _write_tails(article: Article) -> Fields:
     for word in article.keywords:
         yield "OT", word
     yield "COIS", article.coi_statement
+    yield from _write_history(article)
+    yield from _write_identifiers(article)
+    yield "SO", _write_source(article, journal)
+
+
+def _format_heading(term: MeshTerm) -> str:
+    """Return a heading with its subheadings; a star marks the major topics."""
+    names = [(term.descriptor_name, term.is_major_topic)]
+    names += [(qualifier.name, qualifier.is_major_topic) for qualifier in term.qualifiers]
+    return "/".join(f"*{name}" if is_major else name for name, is_major in names)
+
+
+def _write_history(article: Article) -> Fields:
     for step in article.history:
         if step.year and step.month and step.day:
             date = f"{step.year}/{step.month:02}/{step.day:02} {step.hour or 0:02}:{step.minute or 0:02}"
             yield "PHST", f"{date} [{step.status}]"
+
+
+def _write_identifiers(article: Article) -> Fields:
     yield "PMC", article.pmcid
     if article.doi:
         yield "AID", f"{article.doi} [doi]"
@@ -164,7 +178,6 @@ def _write_tails(article: Article) -> Fields:
             yield "AID", f"{pii} [pii]"
     if not article.pmid:
         yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
-    yield "SO", _write_source(article, journal)
 
 
 def _write_source(article: Article, journal: JournalInfo) -> str | None:

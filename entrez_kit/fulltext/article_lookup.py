@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.identifiers import Identifier, format_doi_url
-from entrez_kit.fulltext.models import (
+from entrez_kit.fulltext.fulltext_articles import (
     ENDPOINT,
     Outcome,
     PmcArticle,
@@ -166,5 +166,5 @@ class ArticleLookup:
 def find_emails(record: Article) -> list[str]:
     """Return the first e-mail addresses in the affiliations of a record."""
     places = (place for author in record.authors for place in author.affiliations if "@" in place)
-    found = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
-    return [*dict.fromkeys(found)][:MAX_EMAILS]
+    addresses = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
+    return [*dict.fromkeys(addresses)][:MAX_EMAILS]

@@ -86,11 +86,11 @@ def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: 
     for lookup, answer in zip(without_doi, requested, strict=True):
         lookup.note("unpaywall", answer)
     add_records(services, [lookup for lookup in lookups if not lookup.is_found])
-    found = [lookup for lookup in lookups if lookup.is_found]
+    with_text = [lookup for lookup in lookups if lookup.is_found]
     _fetch_standings(
-        services, [pmid for lookup in found if (pmid := lookup.known_pmid) and pmid not in early], standings
+        services, [pmid for lookup in with_text if (pmid := lookup.known_pmid) and pmid not in early], standings
     )
-    for lookup in found:
+    for lookup in with_text:
         for standing in standings:
             lookup.standing = standing.known.get(lookup.known_pmid or "", lookup.standing)
             lookup.standing_error = standing.unknown.get(lookup.known_pmid or "", lookup.standing_error)

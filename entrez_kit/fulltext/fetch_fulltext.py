@@ -13,7 +13,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
-from entrez_kit.fulltext.models import (
+from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,
     CutCopy,
     FulltextArticle,
@@ -42,8 +42,8 @@ _OPTIONS: Final = ("include_references", "sections", "max_sections", "overflow_m
 
 def _read_kind(text: str, kind: IdKind) -> Identifier | None:
     bare = text.strip()
-    found = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
-    return found if found is not None and found.kind == kind else None
+    identifier = read_identifier(f"PMC{bare}" if kind == "pmcid" and bare[:1].isdigit() else bare)
+    return identifier if identifier is not None and identifier.kind == kind else None
 
 
 def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
@@ -114,8 +114,8 @@ class FulltextPageRequest(FulltextRequest):
 
 
 def _read_identifier(text: str, kind: IdKind) -> Identifier:
-    found = _read_kind(text, kind)
-    return Identifier(kind, text.strip() if found is None else found.value, text)
+    identifier = _read_kind(text, kind)
+    return Identifier(kind, text.strip() if identifier is None else identifier.value, text)
 
 
 class FulltextResult(Collected):
@@ -163,14 +163,14 @@ def build_missing_error(
     if failed and (not found or (not invalid and len(failed) == len(unavailable))):
         # details.missing has all ids
         message, ask = f"No full text of {join_names(failed)}: not every source responded.", RESUME_HINT
-        if all(OFFLINE in (one.detail or "") for one in tried if one.outcome == "service-error"):
+        if all(OFFLINE in (attempt.detail or "") for attempt in tried if attempt.outcome == "service-error"):
             message = f"The cache has no full text of {join_names(failed)}, and offline mode allows no requests."
             ask = FrontendText("Try again without ", OFFLINE_SWITCH, ".")
         return UpstreamError(message, recovery_hint=ask, details={**details, "reason": "incomplete"})
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
     hint = FrontendText("`unavailable` lists the answer of each source. For abstracts, call ", abstract, ".")
-    if any(one.detail == UNPAYWALL_OFF for one in tried):
+    if any(attempt.detail == UNPAYWALL_OFF for attempt in tried):
         hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:
         hint = FrontendText(hint, " If `retryable` is true, a source did not answer: try again.")

@@ -23,7 +23,7 @@ def set_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles given by PMID or DOI; set ``pmcid_problem`` if there is none."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
     requested = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
-    parts = run_all([partial(_convert, services, asking, kind) for kind, asking in requested.items()])
+    parts = run_all([partial(_convert_ids, services, asking, kind) for kind, asking in requested.items()])
     unanswered = [pair for part in parts for pair in part]
     _read_pubmed(services, [lookup for lookup, _ in unanswered])
     for lookup in lookups:
@@ -41,7 +41,7 @@ def set_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
 def set_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the DOIs of articles without one; set ``doi_error`` if no service answers."""
     by_pmcid = [lookup for lookup in lookups if lookup.wanted.kind == "pmcid"]
-    for lookup, error in _convert(services, by_pmcid, "pmcid"):
+    for lookup, error in _convert_ids(services, by_pmcid, "pmcid"):
         lookup.doi_error = error
     missing = [lookup for lookup in lookups if lookup.doi is None and not lookup.pubmed_asked]
     _read_pubmed(services, [lookup for lookup in missing if lookup.pmid or lookup.doi_error is not None])
@@ -54,12 +54,14 @@ def add_records(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """
     down = "service-error"
     pending = [
-        lookup for lookup in lookups if not any(one.outcome == down and one.tier == "pmc" for one in lookup.tried)
+        lookup
+        for lookup in lookups
+        if not any(attempt.outcome == down and attempt.tier == "pmc" for attempt in lookup.tried)
     ]
     _read_pubmed(services, [lookup for lookup in pending if lookup.pmid is not None and not lookup.pubmed_asked])
 
 
-def _convert(
+def _convert_ids(
     services: Services, lookups: Sequence[ArticleLookup], kind: IdKind
 ) -> list[tuple[ArticleLookup, EntrezKitError]]:
     """Add the ids that the converter knows; return the articles it could not answer for, with the error.
@@ -90,7 +92,7 @@ def _read_pubmed(services: Services, lookups: Iterable[ArticleLookup]) -> None:
     articles: dict[str, Article] = {}
     for kind in ("doi", "pmcid"):
         searching = [lookup for lookup in lookups if lookup.wanted.kind == kind and lookup.pmid is None]
-        _search(services, searching, kind, articles)
+        _search_ids(services, searching, kind, articles)
     reading = [lookup for lookup in lookups if lookup.pmid is not None and lookup.pmid not in articles]
     errors: dict[str, EntrezKitError] = {}
     pmids = list(dict.fromkeys(lookup.pmid for lookup in reading if lookup.pmid))
@@ -116,7 +118,9 @@ def _read_pubmed(services: Services, lookups: Iterable[ArticleLookup]) -> None:
             lookup.pmcid_problem = Answer("not-attempted", f"PubMed has no record of PMID {lookup.pmid}")
 
 
-def _search(services: Services, lookups: Sequence[ArticleLookup], kind: IdKind, articles: "dict[str, Article]") -> None:
+def _search_ids(
+    services: Services, lookups: Sequence[ArticleLookup], kind: IdKind, articles: "dict[str, Article]"
+) -> None:
     if not lookups:
         return
     retrieval = Retrieval(services, medline=False)
@@ -128,11 +132,11 @@ def _search(services: Services, lookups: Sequence[ArticleLookup], kind: IdKind, 
 
     values = [lookup.wanted.value for lookup in lookups]
     try:
-        found = search_pubmed(services, values, kind, read)
+        articles_by_value = search_pubmed(services, values, kind, read)
     except EntrezKitError as exc:
-        found = dict.fromkeys(values, exc)
+        articles_by_value = dict.fromkeys(values, exc)
     for lookup in lookups:
-        pmid = found.get(lookup.wanted.value)
+        pmid = articles_by_value.get(lookup.wanted.value)
         if isinstance(pmid, EntrezKitError):
             _record_failure(lookup, pmid)
         elif pmid is not None:

@@ -94,7 +94,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
     import trafilatura
 
     silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
-    root = _parse(_decode(content, charset))
+    root = _parse_html(_decode(content, charset))
     title, pdf_url = _find_title(root), _find_pdf_url(root, url)
     markdown: str = (
         trafilatura.extract(
@@ -148,7 +148,7 @@ def _decode(content: bytes, charset: str | None) -> str:
     return content.decode("utf-8", "replace")
 
 
-def _parse(text: str) -> Any:
+def _parse_html(text: str) -> Any:
     from lxml import etree, html
 
     # Remove the XML declaration, because the text is already decoded.

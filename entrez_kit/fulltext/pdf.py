@@ -88,7 +88,7 @@ def read_pdf(content: bytes, *, seconds: float = SECONDS) -> Pdf:
     try:
         known = pypdf.Configuration.__dataclass_fields__  # some versions lack some fields
         with pypdf.apply_configuration(**{name: value for name, value in _LIMITS.items() if name in known}):
-            return _read(pypdf, content, watch)
+            return _read_pages(pypdf, content, watch)
     except UpstreamError:
         raise
     except MemoryError:
@@ -110,7 +110,7 @@ def _explain(pypdf: Any, exc: Exception) -> str:
     return "is a damaged PDF"
 
 
-def _read(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
+def _read_pages(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     start = content.find(b"%PDF-", 0, 1029)
     if start < 0:
         raise unreadable("is not a PDF")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Final
 
-from entrez_kit.fulltext.models import CutSection, OverflowMode, Section
+from entrez_kit.fulltext.fulltext_articles import CutSection, OverflowMode, Section
 
 ELLIPSIS: Final = "…"
 _WORD_REACH: Final = 40
@@ -249,7 +249,7 @@ def select_pdf_text(text: str, titles: Iterable[str]) -> str:
             title = match[2].casefold()
             is_usual = _USUAL.fullmatch(title) is not None
             is_numbered = bool(number) and match[2][0].isupper() and match[2][-1] not in ".,;" and len(title) > 3
-            if (is_usual or is_numbered or title in wanted) and any(one in title for one in wanted):
+            if (is_usual or is_numbered or title in wanted) and any(words in title for words in wanted):
                 inside = number if inside is None or not _is_below(number, inside) else inside
             elif inside is not None and (
                 (is_usual and not _is_below(number, inside)) or (is_numbered and _is_after(number, inside))

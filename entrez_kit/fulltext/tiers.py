@@ -11,8 +11,8 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.fulltext.article_lookup import EUROPEPMC_OFF, UNPAYWALL_OFF, Answer, ArticleLookup, convert_failure
+from entrez_kit.fulltext.fulltext_articles import PmcArticle, format_pubmed_url
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.models import PmcArticle, format_pubmed_url
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
 from entrez_kit.services.small_replies import malformed_error
@@ -137,14 +137,14 @@ def _fetch_from_bucket(
 ) -> JatsArticle | Answer:
     try:
         read = partial(_read_article, lookup=lookup)
-        found = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
+        reply = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return before.combine(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
-        found = convert_failure(exc)
-    if isinstance(found, JatsArticle):
-        return found
-    return before.combine(Answer(found.outcome, f"{_BUCKET}: {found.detail}", found.front))
+        reply = convert_failure(exc)
+    if isinstance(reply, JatsArticle):
+        return reply
+    return before.combine(Answer(reply.outcome, f"{_BUCKET}: {reply.detail}", reply.front))
 
 
 def _read_article(
@@ -228,7 +228,10 @@ class EuropePMCHits:
                 requested = collect_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
-            error, own = self._errors.get(lookup.wanted.value), [one for one in self._found if _is_of(one, lookup)]
+            error, own = (
+                self._errors.get(lookup.wanted.value),
+                [article for article in self._found if _is_of(article, lookup)],
+            )
         if error is not None:
             raise error.copy_with()
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
@@ -284,14 +287,14 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     pmcid = wanted if wanted.startswith("PMC") else None
     read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        found = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
+        reply = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
         return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
-    if isinstance(found, Answer):
-        return found
+    if isinstance(reply, Answer):
+        return reply
     lookup.via_europepmc, lookup.epmc_id, lookup.epmc_source = True, own_id, source
     lookup.learn(pmcid=pmcid)
-    return _store(lookup, found)
+    return _store(lookup, reply)
 
 
 def _is_of(record: dict[str, Any], lookup: ArticleLookup) -> bool:
@@ -315,17 +318,17 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
         return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.wanted)}")
     from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 
-    found = fetch_open_access(services, lookup.doi)
-    if isinstance(found, Answer):
-        is_unknown = found.detail in (UNKNOWN_DOI, INVALID_DOI) and lookup.is_unknown
-        return Answer("miss" if is_unknown else found.outcome, (found.detail or "").rstrip("."))
+    open_copy = fetch_open_access(services, lookup.doi)
+    if isinstance(open_copy, Answer):
+        is_unknown = open_copy.detail in (UNKNOWN_DOI, INVALID_DOI) and lookup.is_unknown
+        return Answer("miss" if is_unknown else open_copy.outcome, (open_copy.detail or "").rstrip("."))
     known = {
         "doi": lookup.doi,
         "pmid": lookup.pmid,
         "pmcid": lookup.pmcid,
         "pubmed_url": format_pubmed_url(lookup.pmid),
     }
-    lookup.copy = found.model_copy(update=known)
+    lookup.copy = open_copy.model_copy(update=known)
     return None
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
+from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable
-from entrez_kit.fulltext.models import Outcome, UnpaywallArticle
 from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
@@ -91,7 +91,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
             failures.setdefault(exc.message.rstrip("."), "fetch-failed")
             continue
         try:
-            return _read(fetched, candidate.location, known, settings, until)
+            return _build_article(fetched, candidate.location, known, settings, until)
         except EntrezKitError as exc:
             failures[f"{fetched.url.partition('?')[0]} {exc.details.get('what') or exc.message}"] = "parse-failed"
             pdf = exc.details.get("pdf_url")
@@ -103,7 +103,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
     return Answer(outcome, "; ".join(failures) or "the time limit ended before a copy was fetched")
 
 
-def _read(
+def _build_article(
     fetched: "Downloaded", location: Location, known: OpenAccess, settings: Settings, until: float
 ) -> UnpaywallArticle:
     """Parse a download by its content, not by its declared type."""

@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.search import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
-    from entrez_kit.references.check.models import CheckResult
-    from entrez_kit.references.claims.models import Claim, VerifyResult
+    from entrez_kit.references.check.check_result import CheckResult
+    from entrez_kit.references.claims.claim_results import Claim, VerifyResult
     from entrez_kit.references.files.references import Reference
     from entrez_kit.references.match import MatchResult
-    from entrez_kit.references.merge.models import Decision, FileToMerge, MergeResult
-    from entrez_kit.relationships.models import RelationshipsResult
+    from entrez_kit.references.merge.merge_documents import Decision, FileToMerge, MergeResult
+    from entrez_kit.relationships.related_documents import RelationshipsResult
     from entrez_kit.strategies.lint_strategy import LintResult
     from entrez_kit.strategies.measure_recall import RecallResult
-    from entrez_kit.strategies.models import StrategyResult
+    from entrez_kit.strategies.translated_lines import StrategyResult
 
 
 def find_operation(method: str) -> "Operation[Any, Any]":

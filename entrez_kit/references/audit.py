@@ -44,7 +44,7 @@ class AuditRequest(Request):
     references: bool = Field(default=True, description="Also look up the works that they cite.")
 
 
-class CitedWork(Result):
+class DoubtfulWork(Result):
     """A cited work with a retraction or an expression of concern."""
 
     pmid: str
@@ -80,7 +80,7 @@ class AuditedWork(Result):
     standing: Standing | None = omit_if_empty()
     disagreement: str | None = omit_if_empty()
     sources: list[SourceStanding] = omit_if_empty([])
-    cites: list[CitedWork] = omit_if_empty([])
+    cites: list[DoubtfulWork] = omit_if_empty([])
     unread: str | None = omit_if_empty()
 
     @property
@@ -142,9 +142,9 @@ class _References:
 
     services: Services
     fine: set[str] = field(default_factory=set)
-    doubtful: dict[str, CitedWork] = field(default_factory=dict)
+    doubtful: dict[str, DoubtfulWork] = field(default_factory=dict)
 
-    def list_doubtful(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
+    def list_doubtful(self, pmids: Sequence[str]) -> tuple[dict[str, list[DoubtfulWork]], dict[str, str]]:
         """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
         requested = collect_batches(
             pmids,
@@ -152,20 +152,26 @@ class _References:
             lambda batch: fetch_links(self.services, "pubmed_references", batch).links,
             refusals=(EntityNotFound,),
         )
-        links = {pmid: [one.pmid for one in found] for _, answer in requested.answers for pmid, found in answer.items()}
+        links = {
+            pmid: [link.pmid for link in standings]
+            for _, answer in requested.answers
+            for pmid, standings in answer.items()
+        }
         unread = {pmid: error.message for pmid, error in requested.failed.items()}
         unread |= {pmid: "NCBI omitted it from the reply with links." for pmid in pmids if pmid not in links | unread}
-        cited = {one for found in links.values() for one in found}
-        found = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
-        for pmid, standing in found.known.items():
+        cited = {pmid for standings in links.values() for pmid in standings}
+        standings = look_up_standings(self.services, sorted(cited - self.fine - self.doubtful.keys()))
+        for pmid, standing in standings.known.items():
             if standing.status in DOUBTFUL:
-                summary = found.summaries.get(pmid)
-                self.doubtful[pmid] = CitedWork(pmid=pmid, title=summary.title if summary else None, standing=standing)
-        self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
+                summary = standings.summaries.get(pmid)
+                self.doubtful[pmid] = DoubtfulWork(
+                    pmid=pmid, title=summary.title if summary else None, standing=standing
+                )
+        self.fine |= cited - standings.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
-            if lost := sum(one in found.unknown for one in ids):
+            if lost := sum(pmid in standings.unknown for pmid in ids):
                 unread[pmid] = f"The publication status of {lost} of {len(ids)} cited works is unknown."
-        cites = {pmid: [self.doubtful[one] for one in ids if one in self.doubtful] for pmid, ids in links.items()}
+        cites = {pmid: [self.doubtful[pmid] for pmid in ids if pmid in self.doubtful] for pmid, ids in links.items()}
         return cites, unread
 
 
@@ -207,7 +213,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         if "pubmed" in sources.enabled:  # the corpus has the status of its last synchronization
             today = look_up_standings(self._services, pmids)
             now = (article.model_copy(update={"standing": today.known.get(article.pmid)}) for article in articles)
-            works = [Work(one.doi, one.pmid, one, today.unknown.get(one.pmid)) for one in now]
+            works = [Work(document.doi, document.pmid, document, today.unknown.get(document.pmid)) for document in now]
         cites, unread = references.list_doubtful(pmids) if references is not None else ({}, {})
         for article, row in zip(articles, sources.look_up_status(works), strict=True):
             verdict = combine_results(row)
@@ -219,7 +225,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
                 findings=[],
                 standing=verdict.standing,
                 disagreement=verdict.disagreement,
-                sources=[one for one in row if one.says != "not_asked"],
+                sources=[standing for standing in row if standing.says != "not_asked"],
                 cites=cites.get(article.pmid, []),
                 unread=unread.get(article.pmid),
             )

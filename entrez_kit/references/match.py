@@ -23,8 +23,8 @@ from entrez_kit.pubmed.citation_matcher import (
 )
 from entrez_kit.pubmed.comparison import begins, fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, Standing
-from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import Agreement, FieldName
+from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.findings import Finding, to_finding
 from entrez_kit.references.files.references import Reference, parse_name
 from entrez_kit.services import Services
@@ -136,7 +136,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
         failed = [answer.error for answer in answers.values() if answer.error is not None]
         self._answered = self._answered or len(failed) < len(answers)
         self.error = None if self._answered else self.error or next(iter(failed), None)
-        records = _Records(services)
+        records = _FetchedRecords(services)
         records.read(pmid for answer in answers.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
             answer = answers.get(index, NOT_FOUND)
@@ -169,7 +169,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
         if len(self._inputs) == 1 and len(self.missing) == 1:
             only = self.missing[0]
             return f"No match: {only.detail or only.status}."
-        named = join_names(one.key for one in self.missing)
+        named = join_names(match.key for match in self.missing)
         return f"No match for {len(self.missing)} of {len(self._inputs)} references: {named}."
 
 
@@ -209,7 +209,7 @@ def _to_answer(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> Matc
     return MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids), detail)
 
 
-class _Records:
+class _FetchedRecords:
     """The records that references may cite, each read once."""
 
     def __init__(self, services: Services) -> None:
@@ -246,7 +246,7 @@ def compare_citation(citation: Citation, article: Article) -> Agreement:
     return compare(reference, article, any_author=True)
 
 
-def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
+def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _FetchedRecords) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
     if answer.error is not None:
@@ -290,17 +290,17 @@ def _judge_match(
     agreement, article = compared[0]
     clean = [
         record
-        for found, record in compared
-        if found.same and not found.differences and found.has_exact_title >= agreement.has_exact_title
+        for findings, record in compared
+        if findings.same and not findings.differences and findings.has_exact_title >= agreement.has_exact_title
     ]
-    likely = [record for found, record in compared if _is_match(found)]
+    likely = [record for findings, record in compared if _is_match(findings)]
     candidates = [record.pmid for record in clean or likely or [record for _, record in compared]][:MAX_CANDIDATES]
-    found = [to_finding(difference) for difference in agreement.differences]
+    findings = [to_finding(difference) for difference in agreement.differences]
     warnings = [
         MatchWarning(code=CODES[difference.field], message=to_finding(difference).message)
         for difference in agreement.differences
     ]
-    about = {"warnings": warnings, "findings": found, "citation": format_brief_citation(article)}
+    about = {"warnings": warnings, "findings": findings, "citation": format_brief_citation(article)}
     if complete and (len(clean) == 1 or (len(compared) == 1 and likely)):
         return CitationMatch(
             key=key,

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.summaries import format_source
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
-from entrez_kit.relationships.models import RelatedArticle, Relation
+from entrez_kit.relationships.related_documents import RelatedArticle, Relation
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
@@ -65,7 +65,7 @@ def fetch_from_europepmc(
         RateLimited: Europe PMC refused, or no slot is free before the deadline.
     """
     what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
-    found: list[RelatedArticle] = []
+    articles: list[RelatedArticle] = []
     seen: set[tuple[str | None, ...]] = set()
     size = min(max(wanted, 25), MAX_PAGE)
     total, page = 0, 0
@@ -76,16 +76,16 @@ def fetch_from_europepmc(
                 what, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
             )
         except EntityNotFound:
-            return found, len(found), page
+            return articles, len(articles), page
         total, records = reply.value
         for record in records:
             article = _read_record(record)
             key = _identify(article)
             if article.pmid != pmid and any(key) and key not in seen:
                 seen.add(key)
-                found.append(article)
-        if not records or page * size >= total or len(found) >= wanted:
-            return found, max(total, len(found)), page
+                articles.append(article)
+        if not records or page * size >= total or len(articles) >= wanted:
+            return articles, max(total, len(articles)), page
 
 
 def _identify(article: RelatedArticle) -> tuple[str | None, ...]:

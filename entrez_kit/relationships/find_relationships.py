@@ -3,7 +3,7 @@
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.relationships.models import (
+from entrez_kit.relationships.related_documents import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
     MAX_MCP_RESULTS,
@@ -53,7 +53,9 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
         provenance=related.provenance,
         snowball=related.snowball,
         elink_url=related.url,
-        warnings=list({(one.code, one.message): one for one in [*related.warnings, *warnings]}.values()),
+        warnings=list(
+            {(warning.code, warning.message): warning for warning in [*related.warnings, *warnings]}.values()
+        ),
     )
 
 

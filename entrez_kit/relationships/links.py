@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.relationships.models import Relation
+from entrez_kit.relationships.related_documents import Relation
 from entrez_kit.services import Services
 from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 
@@ -85,15 +85,15 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
     links, errors = group_links_by_source(
         content, pmids, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.has_target
     )
-    found = {
+    links_of_source = {
         source: [LinkedArticle(link.id, link.score if scored else None) for link in own if link.id != source]
         for source, own in links.items()
     }
-    if errors and not found:
+    if errors and not links_of_source:
         raise not_followed_error(errors[0])
-    if not found and pmids:
+    if not links_of_source and pmids:
         raise UpstreamError(
             f"NCBI's ELink reply does not contain PMID {min(pmids)}.",
             details={"reason": "incomplete", "endpoint": "elink"},
         )
-    return found
+    return links_of_source

@@ -12,15 +12,6 @@ from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import fetch_links
-from entrez_kit.relationships.models import (
-    MAX_BUDGET,
-    MAX_VIA,
-    Provenance,
-    RelatedArticle,
-    Relation,
-    RelationshipsRequest,
-    Snowball,
-)
 from entrez_kit.relationships.related_articles import (
     QUEUE_FULL,
     RELATION_LABELS,
@@ -28,6 +19,15 @@ from entrez_kit.relationships.related_articles import (
     describe,
     find_related,
     has_others,
+)
+from entrez_kit.relationships.related_documents import (
+    MAX_BUDGET,
+    MAX_VIA,
+    Provenance,
+    RelatedArticle,
+    Relation,
+    RelationshipsRequest,
+    Snowball,
 )
 from entrez_kit.services import Services
 
@@ -181,17 +181,17 @@ class _Expansion:
         return self.requests >= self.budget
 
     def _follow_with_ncbi(self, batch: list[str], depth: int) -> int:
-        found = fetch_links(self.services, self.relation, batch).links
+        links = fetch_links(self.services, self.relation, batch).links
         for pmid in batch:
-            if pmid not in found:
+            if pmid not in links:
                 self.unanswered[pmid] = UpstreamError(
                     f"NCBI's ELink reply does not contain PMID {pmid}.", details={"reason": "incomplete"}
                 )
             self.network.add(
-                pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in found.get(pmid, ())), depth
+                pmid, (RelatedArticle.model_construct(pmid=link.pmid) for link in links.get(pmid, ())), depth
             )
-        self._follow_with_records([pmid for pmid in batch if pmid in found and not found[pmid]], depth)
-        return len(found)
+        self._follow_with_records([pmid for pmid in batch if pmid in links and not links[pmid]], depth)
+        return len(links)
 
     def _follow_with_records(self, pmids: list[str], depth: int) -> None:
         """Read the reference lists in the records of articles without NCBI links, with one request."""

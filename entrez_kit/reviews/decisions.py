@@ -49,7 +49,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
         missing = [column for column in COLUMNS[:3] if column not in (rows.fieldnames or ())]
         if missing:
             raise unreadable_error(name, f"the columns {', '.join(missing)} are missing", line=1)
-        found = []
+        decisions = []
         for row in rows:
             cells = {column: (row.get(column) or "").strip()[:MAX_CELL] for column in COLUMNS}
             if not any(cells.values()):
@@ -68,7 +68,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
                 problem = "a decision before screening can only exclude"
             if problem:
                 raise unreadable_error(name, problem, line=rows.line_num)
-            found.append(
+            decisions.append(
                 ScreeningDecision(
                     id=cells["id"].lower(),
                     stage=cast("Stage", stage),
@@ -82,7 +82,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
             )
     except csv.Error as exc:
         raise unreadable_error(name, f"not a table: {exc}", line=rows.line_num) from None
-    return found
+    return decisions
 
 
 def write_decisions(decisions: Iterable[ScreeningDecision], records: Sequence[ReviewRecord]) -> str:

@@ -9,8 +9,14 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
+from entrez_kit.references.merge.merge_documents import (
+    DatabaseFigures,
+    Decision,
+    MergeCounts,
+    MergeResult,
+    UndecidedPair,
+)
 from entrez_kit.references.merge.merge_references import merge_entries
-from entrez_kit.references.merge.models import DatabaseFigures, Decision, MergeCounts, MergeResult, UndecidedPair
 from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
 from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
 from entrez_kit.reviews.journal import Run
@@ -123,10 +129,10 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
 
 def list_works(records: Iterable[ReviewRecord]) -> dict[str, list[ReviewRecord]]:
     """Return the records of each work by the id of its representative, the representative first."""
-    found: dict[str, list[ReviewRecord]] = {}
+    works: dict[str, list[ReviewRecord]] = {}
     for record in sorted(records, key=lambda one: one.is_duplicate):
-        found.setdefault(record.work or record.id, []).append(record)
-    return found
+        works.setdefault(record.work or record.id, []).append(record)
+    return works
 
 
 DEDUPE_RECORDS: Final = DocumentOperation(

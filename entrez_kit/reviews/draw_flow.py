@@ -193,7 +193,7 @@ def _draw_wide(flow: Flow, title: str) -> str:
     bottom = y + included.height + 14
     for above, below in zip([step.main for step in steps], [*(step.main for step in steps[1:]), included], strict=True):
         parts.append(_draw_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
-    for above, below in zip([one.main for one in others], [one.main for one in others[1:]], strict=False):
+    for above, below in zip([box.main for box in others], [box.main for box in others[1:]], strict=False):
         parts.append(_draw_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))
     for step in [*steps, *others]:
         if step.side is not None:

@@ -1,7 +1,8 @@
 """The boxes of the PRISMA 2020 flow diagram: each box is a set of records, and its number is the size of the set."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from pydantic import Field, PrivateAttr
@@ -9,7 +10,7 @@ from pydantic import Field, PrivateAttr
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.reviews.decisions import AUTOMATION, ScreeningDecision
+from entrez_kit.reviews.decisions import AUTOMATION, STAGES, ScreeningDecision, Stage
 from entrez_kit.reviews.records import ReviewRecord
 from entrez_kit.reviews.review_settings import Previous, SourceKind
 
@@ -119,67 +120,116 @@ def build_flow(
         InvariantFailure: boxes do not add up; ``details.records`` lists the records.
     """
     kind_of: dict[str, SourceKind] = {name.casefold(): kind for name, kind in (kinds or {}).items()}
-    by_id = {record.id: record for record in records}
-    chosen = _decide(by_id, decisions)
+    chosen = _choose_decisions({record.id: record for record in records}, decisions)
     is_deduplicated = all(record.work is not None for record in records)
-    sets: dict[str, set[str]] = defaultdict(set)
-    removed: dict[str, int] = defaultdict(int)
-    reasons: dict[bool, dict[str, int]] = {True: defaultdict(int), False: defaultdict(int)}
-    members: dict[str, list[ReviewRecord]] = defaultdict(list)
-    for record in records:
-        sets["identified"].add(record.id)
-        sets[_BOX_OF_KIND[kind_of.get(record.source.casefold(), "database")]].add(record.id)
-        sets["duplicates" if record.is_duplicate else "works"].add(record.id)
-        members[record.work or record.id].append(record)
-    sets["other_results"] = sets["website_results"] | sets["organisation_results"] | sets["citations_results"]
-    stages: set[tuple[bool, str]] = set()
-    for work, group in members.items():
-        is_main = any(one.id not in sets["other_results"] for one in group)
-        of_work = {
-            stage: chosen[work, stage]
-            for stage in ("before_screening", "title_abstract", "full_text")
-            if (work, stage) in chosen
-        }
-        stages |= {(is_main, stage) for stage in of_work}
-        fate, reason = _find_fate(work, group, of_work, is_main=is_main)
-        for name in _PATHS[is_main][fate]:
-            sets[name].add(work)
-        if fate in ("excluded_automatic", "excluded_other"):
-            removed[reason] += 1
-        elif fate == "excluded":
-            reasons[is_main][reason] += 1
+    sets = _sort_records(records, kind_of)
+    works = _judge_works(records, sets["other_results"], chosen)
+    for work in works:
+        for name in _PATHS[work.is_main][work.fate]:
+            sets[name].add(work.id)
     sets["new_reports"] = sets["dbr_included"] | sets["other_included"]
     frozen = {name: frozenset(sets[name]) for name in _NAMES}
     check_sums(frozen)
-    boxes: dict[str, int | None] = {name: len(frozen[name]) for name in _NAMES}
-    if not is_deduplicated:
-        boxes |= dict.fromkeys(_AFTER_DEDUPLICATION, None)
-    if (True, "title_abstract") not in stages:
-        boxes |= dict.fromkeys(_SCREENING, None)
-    for is_main, prefix in ((True, "dbr"), (False, "other")):
-        works = frozen["dbr_works" if is_main else "other_works"]
-        if (is_main, "full_text") not in stages and (works or is_main):
-            boxes |= {f"{prefix}_{name}": None for name in _FULL_TEXT}
-    decided = any(stage == "full_text" for _, stage in stages)
-    boxes["new_reports"] = boxes["new_reports"] if decided else None
-    boxes["new_studies"] = _count_studies(frozen["new_reports"], chosen) if decided else None
+    boxes = _count_boxes(frozen, works, is_deduplicated=is_deduplicated)
+    has_full_texts = any("full_text" in work.stages for work in works)
+    boxes["new_studies"] = _count_studies(frozen["new_reports"], chosen) if has_full_texts else None
     if previous is not None:
-        boxes |= {"previous_studies": previous.studies, "previous_reports": previous.reports}
-        for unit, before in (("studies", previous.studies), ("reports", previous.reports)):
-            number = boxes[f"new_{unit}"]
-            boxes[f"total_{unit}"] = None if number is None else before + number
+        boxes |= _add_previous(boxes, previous)
+    removed = Counter(work.reason for work in works if work.fate in _REMOVED)
     result = Flow(
         boxes=boxes,
         sources=_count_sources(records, kind_of, is_deduplicated=is_deduplicated),
         removed=dict(sorted(removed.items())),
-        reasons=dict(sorted(reasons[True].items(), key=lambda item: (-item[1], item[0]))),
-        other_reasons=dict(sorted(reasons[False].items(), key=lambda item: (-item[1], item[0]))),
+        reasons=_count_reasons(works, is_main=True),
+        other_reasons=_count_reasons(works, is_main=False),
         previous=previous is not None,
     )
     result.set_records(frozen)
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _JudgedWork:
+    """A work with its fate.
+
+    Args:
+        is_main: whether a database or register has it, not only other methods.
+        stages: the stages at which it has a decision.
+        fate: the last box that it reaches.
+        reason: the reason of its exclusion.
+    """
+
+    id: str
+    is_main: bool
+    stages: frozenset[str]
+    fate: str
+    reason: str
+
+
+def _sort_records(records: Iterable[ReviewRecord], kind_of: Mapping[str, SourceKind]) -> dict[str, set[str]]:
+    """Return the boxes of records before screening: by kind of source, duplicates and works."""
+    sets: dict[str, set[str]] = defaultdict(set)
+    for record in records:
+        sets["identified"].add(record.id)
+        sets[_BOX_OF_KIND[kind_of.get(record.source.casefold(), "database")]].add(record.id)
+        sets["duplicates" if record.is_duplicate else "works"].add(record.id)
+    sets["other_results"] = sets["website_results"] | sets["organisation_results"] | sets["citations_results"]
+    return sets
+
+
+def _judge_works(
+    records: Iterable[ReviewRecord],
+    other_results: Collection[str],
+    chosen: Mapping[tuple[str, str], ScreeningDecision],
+) -> list[_JudgedWork]:
+    """Return the works with their fates."""
+    members: dict[str, list[ReviewRecord]] = defaultdict(list)
+    for record in records:
+        members[record.work or record.id].append(record)
+    works = []
+    for work, group in members.items():
+        is_main = any(record.id not in other_results for record in group)
+        of_work = {stage: chosen[work, stage] for stage in STAGES if (work, stage) in chosen}
+        fate, reason = _find_fate(work, group, of_work, is_main=is_main)
+        works.append(_JudgedWork(work, is_main, frozenset(of_work), fate, reason))
+    return works
+
+
+def _count_boxes(
+    sets: Mapping[str, Collection[str]], works: Sequence[_JudgedWork], *, is_deduplicated: bool
+) -> dict[str, int | None]:
+    """Return the number of records of each box; None for a box whose step has not begun."""
+    boxes: dict[str, int | None] = {name: len(sets[name]) for name in _NAMES}
+    stages = {(work.is_main, stage) for work in works for stage in work.stages}
+    if not is_deduplicated:
+        boxes |= dict.fromkeys(_AFTER_DEDUPLICATION, None)
+    if (True, "title_abstract") not in stages:
+        boxes |= dict.fromkeys(_SCREENING, None)
+    for is_main, prefix in ((True, "dbr"), (False, "other")):
+        if (is_main, "full_text") not in stages and (is_main or sets["other_works"]):
+            boxes |= {f"{prefix}_{name}": None for name in _FULL_TEXT}
+    if not any(stage == "full_text" for _, stage in stages):
+        boxes["new_reports"] = None
+    return boxes
+
+
+def _add_previous(boxes: Mapping[str, int | None], previous: Previous) -> dict[str, int | None]:
+    """Return the boxes of the previous version of a review, and the totals of both versions."""
+    added: dict[str, int | None] = {"previous_studies": previous.studies, "previous_reports": previous.reports}
+    for unit, before in (("studies", previous.studies), ("reports", previous.reports)):
+        number = boxes[f"new_{unit}"]
+        added[f"total_{unit}"] = None if number is None else before + number
+    return added
+
+
+def _count_reasons(works: Iterable[_JudgedWork], *, is_main: bool) -> dict[str, int]:
+    """Return the reasons of excluded full texts, the most frequent first."""
+    reasons = Counter(work.reason for work in works if work.fate == "excluded" and work.is_main == is_main)
+    return dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
+
+
+_REMOVED: Final = ("excluded_automatic", "excluded_other")
+"""The fates of works that were removed before screening."""
 _NAMES: Final = tuple(dict.fromkeys(name for total, parts in SUMS for name in (total, *parts)))
 _SOUGHT: Final = ("dbr_works", "to_screen", "records_screened", "dbr_sought_reports")
 _OTHER: Final = ("other_works", "other_sought_reports")
@@ -205,7 +255,7 @@ _PATHS: Final[dict[bool, dict[str, tuple[str, ...]]]] = {
 """The boxes of a work by its column (databases and registers, or other methods) and its fate."""
 
 
-def _decide(
+def _choose_decisions(
     by_id: Mapping[str, ReviewRecord], decisions: Iterable[ScreeningDecision]
 ) -> dict[tuple[str, str], ScreeningDecision]:
     """Return the decision of each work and stage."""
@@ -240,18 +290,18 @@ def _contradiction(problem: str, decisions: Sequence[ScreeningDecision]) -> Inva
 
 
 def _find_fate(
-    work: str, group: Sequence[ReviewRecord], decisions: Mapping[str, ScreeningDecision], *, is_main: bool
+    work: str, group: Sequence[ReviewRecord], decisions: Mapping[Stage, ScreeningDecision], *, is_main: bool
 ) -> tuple[str, str]:
     """Return the fate of a work, and the reason of an exclusion."""
     before, screened = decisions.get("before_screening"), decisions.get("title_abstract")
     assessed = decisions.get("full_text")
-    later = [one for one in (screened, assessed) if one is not None]
+    later = [decision for decision in (screened, assessed) if decision is not None]
     if before is not None:
         if later:
             raise _contradiction("a work was excluded before screening and also screened", [before, *later])
         fate = "excluded_automatic" if before.by == AUTOMATION else "excluded_other"
         return fate, before.reason or NO_REASON
-    if not later and all(one.gone is not None and one.gone.reason != "no_longer_matching" for one in group):
+    if not later and all(record.gone is not None and record.gone.reason != "no_longer_matching" for record in group):
         return "excluded_other", "Deleted from PubMed"
     if assessed is not None:
         if screened is not None and screened.decision == "exclude":
@@ -297,15 +347,15 @@ def _count_studies(reports: Iterable[str], chosen: Mapping[tuple[str, str], Scre
 def _count_sources(
     records: Sequence[ReviewRecord], kinds: Mapping[str, SourceKind], *, is_deduplicated: bool
 ) -> list[SourceCount]:
-    found: dict[str, list[ReviewRecord]] = defaultdict(list)
+    records_of_source: dict[str, list[ReviewRecord]] = defaultdict(list)
     for record in records:
-        found[record.source].append(record)
+        records_of_source[record.source].append(record)
     return [
         SourceCount(
             source=name,
             kind=kinds.get(name.casefold(), "database"),
             records=len(group),
-            works=sum(not one.is_duplicate for one in group) if is_deduplicated else None,
+            works=sum(not record.is_duplicate for record in group) if is_deduplicated else None,
         )
-        for name, group in found.items()
+        for name, group in records_of_source.items()
     ]

@@ -15,10 +15,12 @@ from entrez_kit.reviews.folder import Review, get_now, hold_lock, save, store_er
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import StrategyText
+from entrez_kit.strategies.translated_lines import StrategyText
 
 STRATEGY: Final = "strategies/pubmed.txt"
 _IGNORED: Final = ".lock\n.staged/\n"
+_ALLOWED: Final = (".git", ".gitignore", ".gitattributes", "README.md", "LICENSE", ".lock")
+"""Files that the folder of a new review can have."""
 
 
 class InitRequest(Request):
@@ -50,11 +52,11 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
     """
     folder = Path(request.folder).absolute()
     try:
-        if folder.exists() and (not folder.is_dir() or any(_is_in_the_way(one) for one in folder.iterdir())):
+        if problem := _find_obstacle(folder):
             raise InvalidInput(
-                f"{request.folder} is not an empty folder.",
+                f"A review cannot be created in {request.folder}: {problem}.",
                 invalid_input=request.folder,
-                recovery_hint="Name a new folder.",
+                recovery_hint="Name a new or an empty folder.",
                 details={"reason": "folder_in_use"},
             )
         (folder / "strategies").mkdir(parents=True, exist_ok=True)
@@ -79,13 +81,22 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
             (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
     except OSError as exc:
         raise store_error(folder, exc) from None
-    names = sorted(str(one.relative_to(folder)) for one in folder.rglob("*") if one.is_file() and one.name != ".lock")
+    names = sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock"
+    )
     return InitResult(folder=str(folder), files=[name for name in names if not name.startswith(".git/")])
 
 
-def _is_in_the_way(path: Path) -> bool:
-    """Return whether a file of a folder prevents a new review; files of version control and readmes do not."""
-    return path.name not in (".git", ".gitignore", ".gitattributes", "README.md", "LICENSE", ".lock")
+def _find_obstacle(folder: Path) -> str | None:
+    """Return why a review cannot be created in a folder; it may have files of version control and a readme."""
+    if not folder.exists():
+        return None
+    if not folder.is_dir():
+        return "it is a file"
+    if (folder / FILE).exists():
+        return f"it is the folder of a review, with {FILE}"
+    others = sorted(path.name for path in folder.iterdir() if path.name not in _ALLOWED)
+    return f"it already contains {others[0]}" if others else None
 
 
 INIT_REVIEW: Final = DocumentOperation(

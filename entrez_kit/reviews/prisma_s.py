@@ -43,10 +43,10 @@ class PrismaItem(Result):
 def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     """Return the 16 items in order."""
     settings = review.settings
-    found = _answer(review, flow)
+    answers = _answer_items(review, flow)
     items = []
     for number, name in enumerate(ITEMS, start=1):
-        texts = [text for text in (settings.prisma_s.get(str(number), ""), found.get(number, "")) if text]
+        texts = [text for text in (settings.prisma_s.get(str(number), ""), answers.get(number, "")) if text]
         missing = f"To be completed: add {number} to [prisma_s] in review.toml."
         items.append(PrismaItem(number=number, name=name, text=" ".join(texts) or missing, is_open=not texts))
     return items
@@ -59,15 +59,15 @@ def list_searches(review: Review) -> list[Run]:
 
 def find_last_search(review: Review) -> Run | None:
     """Return the last run that searched all records with the strategy, not only those since another search."""
-    found = [run for run in review.runs if run.search is not None and run.search.range is None]
-    return found[-1] if found else None
+    complete_runs = [run for run in review.runs if run.search is not None and run.search.range is None]
+    return complete_runs[-1] if complete_runs else None
 
 
 def strip_number(original: str, number: int | None) -> str:
     """Return a line of a strategy without its number, which has its own column."""
     text = original.strip()
-    found = _NUMBER.match(text)
-    return text[found.end() :] if found is not None and int(found[1]) == number else text
+    match = _NUMBER.match(text)
+    return text[match.end() :] if match is not None and int(match[1]) == number else text
 
 
 def find_platform(review: Review, source: str) -> str:
@@ -90,7 +90,7 @@ def find_dates(review: Review, source: str) -> list[str]:
     return sorted(set(days)) or ([search_date] if search_date else [])
 
 
-def _answer(review: Review, flow: Flow) -> dict[int, str]:
+def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
     settings = review.settings
     searches = list_searches(review)
     names = [source.source for source in flow.sources]

@@ -10,8 +10,8 @@ from typing import Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.references.files.references import unreadable_error
-from entrez_kit.references.merge.merge_references import read_files
-from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.files_to_merge import read_files
+from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.decisions import Choice
 from entrez_kit.reviews.records import ID
@@ -137,26 +137,28 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
 
 
 def _read_keys(name: str, value: str) -> Iterator[tuple[str, str]]:
-    found = read_identifier(value)
-    if found is not None and (found.kind != "pmid" or "pm" in name or "pubmed" in name or not value.isdigit()):
-        yield found.kind, found.value.casefold()
+    identifier = read_identifier(value)
+    if identifier is not None and (
+        identifier.kind != "pmid" or "pm" in name or "pubmed" in name or not value.isdigit()
+    ):
+        yield identifier.kind, identifier.value.casefold()
 
 
 def _read_choices(notes: Sequence[str]) -> set[Choice]:
-    found: set[Choice] = set()
+    choices: set[Choice] = set()
     for note in notes:
         for match in _RAYYAN.finditer(note):
             words = set(_RAYYAN_CHOICE.findall(match[1]))
-            found |= {_WORDS[word.casefold()] for word in words if word != "Maybe"}
+            choices |= {_WORDS[word.casefold()] for word in words if word != "Maybe"}
         for word in _ASREVIEW.findall(note):
             if word.casefold() != "not_seen":
-                found.add(_WORDS[word.casefold()])
-    return found
+                choices.add(_WORDS[word.casefold()])
+    return choices
 
 
 def _read_reasons(notes: Sequence[str]) -> list[str]:
-    found: dict[str, None] = {}
+    reasons: dict[str, None] = {}
     for note in notes:
         for pattern in (_RAYYAN_REASON, _REASON_LABEL, _REASON):
-            found |= {" ".join(text.split()): None for text in pattern.findall(note)}
-    return list(found)
+            reasons |= {" ".join(text.split()): None for text in pattern.findall(note)}
+    return list(reasons)

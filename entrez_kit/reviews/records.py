@@ -13,7 +13,7 @@ from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing
-from entrez_kit.references.files.read_ris import RisFile
+from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.tagged_fields import (
     ABSTRACT_TAGS,
     AUTHOR_TAGS,
@@ -104,8 +104,8 @@ class ReviewRecord(Result):
     @property
     def year(self) -> str:
         """Its year."""
-        found = re.search(r"[12][0-9]{3}", get_first_value(self.fields, "PY", "Y1", "DA") or "")
-        return found[0] if found else ""
+        year = re.search(r"[12][0-9]{3}", get_first_value(self.fields, "PY", "Y1", "DA") or "")
+        return year[0] if year else ""
 
     @property
     def abstract(self) -> str:
@@ -128,12 +128,12 @@ class ReviewRecord(Result):
 
     def list_facets(self) -> dict[str, list[str]]:
         """Return the values of each compared part."""
-        found: dict[str, list[str]] = {name: [] for name in FACETS}
+        values: dict[str, list[str]] = {name: [] for name in FACETS}
         for tag, value in self.fields:
             name = _FACET_OF.get(tag)
-            if name is not None and value not in found[name]:
-                found[name].append(value)
-        return found
+            if name is not None and value not in values[name]:
+                values[name].append(value)
+        return values
 
 
 _FACET_OF: Final = {tag: name for name, tags in FACETS.items() for tag in tags}
@@ -240,9 +240,9 @@ def convert_to_entries(records: Sequence[ReviewRecord]) -> list[Entry]:
     sources = list(dict.fromkeys(record.source for record in records))
     for slot, source in enumerate(sources):
         chosen = [record for record in records if record.source == source]
-        file = RisFile("\n".join(map(to_ris, chosen)) + "\n", source)
-        found = list(read_entries(file, slot=slot, name=source, kind="ris", source=source, start=len(entries)))
-        for record, entry in zip(chosen, found, strict=True):
+        file = read_ris("\n".join(map(to_ris, chosen)) + "\n", source)
+        read = list(read_entries(file, slot=slot, name=source, kind="ris", source=source, start=len(entries)))
+        for record, entry in zip(chosen, read, strict=True):
             entry.id = record.id
             for kind in ("pmid", "doi", "pmcid", "accession"):
                 if value := getattr(record, kind):

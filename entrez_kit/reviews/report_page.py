@@ -163,7 +163,7 @@ def _write_head(review: Review, works: Mapping[str, Sequence[ReviewRecord]]) -> 
         yield f'<p class="warning">The search was answered by: {clean(text)}.</p>\n'
     for warning in review.warnings:
         yield f'<p class="warning">{clean(warning.message)}</p>\n'
-    retracted = [group for group in works.values() if any(_is_retracted(one) for one in group)]
+    retracted = [group for group in works.values() if any(_is_retracted(record) for record in group)]
     if retracted:
         verb = "is" if len(retracted) == 1 else "are"
         yield f'<p class="warning">{len(retracted):,} of the works {verb} retracted.</p>\n'
@@ -248,7 +248,9 @@ def _write_records(review: Review, flow: Flow, works: Mapping[str, Sequence[Revi
     yield '<table class="records" id="records"><thead><tr><th>Work</th><th>Sources</th><th>Decision</th></tr></thead>'
     yield "<tbody>\n"
     for work, group in works.items():
-        yield _write_work(group, fates[work], next((reasons[one.id] for one in group if one.id in reasons), ""))
+        yield _write_work(
+            group, fates[work], next((reasons[record.id] for record in group if record.id in reasons), "")
+        )
     yield "</tbody></table>\n"
 
 
@@ -257,20 +259,20 @@ def _write_work(group: Sequence[ReviewRecord], fate: str, reason: str) -> str:
     authors = record.authors[:MAX_AUTHORS] + (["et al."] if len(record.authors) > MAX_AUTHORS else [])
     place = " ".join(filter(None, (record.journal, record.year)))
     links = []
-    pmid = next((one.pmid for one in group if one.pmid), None)
-    doi = next((one.doi for one in group if one.doi), None)
+    pmid = next((record.pmid for record in group if record.pmid), None)
+    doi = next((record.doi for record in group if record.doi), None)
     if pmid:
         links.append(f'<a href="{PUBMED}{quote(pmid)}/">PMID {clean(pmid)}</a>')
     if doi:
         links.append(f'<a href="https://doi.org/{quote(doi)}">doi:{clean(doi)}</a>')
     links.append(f"<code>{clean(record.id)}</code>")
-    standing = next((one.standing for one in group if one.standing is not None), None)
+    standing = next((record.standing for record in group if record.standing is not None), None)
     mark = f'<br><span class="retracted">{clean(standing.label)}</span>' if standing is not None else ""
     gone = (
         f'<br><span class="note">No longer found: {record.gone.reason.replace("_", " ")}</span>' if record.gone else ""
     )
     detail = f'<br><span class="note">{clean(reason)}</span>' if reason else ""
-    sources = ", ".join(sorted({one.source for one in group}))
+    sources = ", ".join(sorted({record.source for record in group}))
     return (
         f'<tr data-fate="{clean(fate)}"><td><span class="title">{clean(record.title)}</span><br>'
         f"{clean('; '.join(authors))}<br>{clean(place)}<br>{' '.join(links)}{mark}{gone}</td>"

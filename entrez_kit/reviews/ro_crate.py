@@ -100,7 +100,9 @@ def list_described(settings: ReviewSettings) -> Iterator[str]:
     """Yield the paths of the settings, the strategies and the report; some may not exist."""
     yield "review.toml"
     yield from dict.fromkeys(
-        one for one in (settings.pubmed.strategy, *(source.strategy for source in settings.sources.values())) if one
+        strategy
+        for strategy in (settings.pubmed.strategy, *(source.strategy for source in settings.sources.values()))
+        if strategy
     )
     yield from (name for name in DESCRIPTIONS if name.startswith(f"{REPORT}/"))
 

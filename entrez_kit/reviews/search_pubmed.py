@@ -16,8 +16,8 @@ from entrez_kit.reviews.journal import CountedLine, FileOfRun, Search
 from entrez_kit.reviews.records import ReviewRecord, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import StrategyRequest
 from entrez_kit.strategies.translate_strategy import count_lines, read_request, refuse_untranslated
+from entrez_kit.strategies.translated_lines import StrategyRequest
 
 MAX_LISTED: Final = 20
 ANSWERED_BY: Final = ("demo", "local")
@@ -68,12 +68,12 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
     result = strategy.to_result(counts)
     begin_stage("Retrieving PMIDs")
     term = f"({query}) AND ({clause})" if clause else query
-    found = SEARCH_ARTICLES.run(services, SearchRequest(query_term=term, retrieve_all=True))
-    missing = found.missing_error()
+    searched = SEARCH_ARTICLES.run(services, SearchRequest(query_term=term, retrieve_all=True))
+    missing = searched.missing_error()
     if missing is not None:
         missing.details["partial"] = False  # nothing is stored
         raise missing
-    assert found.certificate is not None
+    assert searched.certificate is not None
     lines = [
         CountedLine(
             number=line.number,
@@ -90,19 +90,19 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
         dialect=result.dialect,
         lines=lines,
         query=term,
-        query_translation=found.query_translation,
+        query_translation=searched.query_translation,
         range=clause or None,
-        certificate=found.certificate,
+        certificate=searched.certificate,
     )
     warnings = [
         Warn(code=warning.code, message=warning.message, terms=warning.terms[:MAX_LISTED])
-        for warning in found.warnings
+        for warning in searched.warnings
         if warning.code not in ANSWERED_BY
     ]
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):
         warnings.append(Warn(code="translation_differs", message=final.describe_difference()))
-    return StrategySearch(search, found.pmids, warnings)
+    return StrategySearch(search, searched.pmids, warnings)
 
 
 def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:
@@ -139,5 +139,5 @@ def fetch_records(services: Services, pmids: Sequence[str], run: int, warnings: 
     if absent:
         message = f"PubMed listed {len(absent)} PMIDs and has no record of them: {', '.join(absent[:MAX_LISTED])}."
         warnings.append(Warn(code="records_missing", message=message, terms=absent))
-    found = {pmid: record_of_article(article, SOURCE, run) for pmid, article in articles.items()}
-    return found | {pmid: record_without_data(pmid, SOURCE, run) for pmid in absent}
+    records = {pmid: record_of_article(article, SOURCE, run) for pmid, article in articles.items()}
+    return records | {pmid: record_without_data(pmid, SOURCE, run) for pmid in absent}

@@ -55,8 +55,8 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
                 details={"reason": "searched_before"},
             )
         started, number = get_now(), review.next_run
-        found = run_strategy(services, review)
-        records = fetch_records(services, found.pmids, number, found.warnings)
+        search = run_strategy(services, review)
+        records = fetch_records(services, search.pmids, number, search.warnings)
         by_id = {record.id: record for record in review.records}
         known = sum(record.id in by_id for record in records.values())
         for record in records.values():
@@ -74,9 +74,9 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
             version=__version__,
             source=SOURCE,
             answered_by=name_source(services),
-            search=found.search,
+            search=search.search,
             counts=counts,
-            warnings=found.warnings,
+            warnings=search.warnings,
             records_sha256="",
         )
         save(review, this_run)
@@ -85,8 +85,8 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         source=SOURCE,
         answered_by=name_source(services),
         **counts,
-        search=found.search,
-        warnings=found.warnings,
+        search=search.search,
+        warnings=search.warnings,
     )
 
 

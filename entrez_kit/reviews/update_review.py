@@ -20,14 +20,8 @@ from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
-from entrez_kit.reviews.journal import Change, ChangeKind, Run
-from entrez_kit.reviews.records import (
-    Gone,
-    ReviewRecord,
-    list_changes,
-    record_of_article,
-    record_without_data,
-)
+from entrez_kit.reviews.journal import ChangeKind, RecordChange, Run
+from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
 from entrez_kit.reviews.search_review import ReviewRequest
@@ -72,7 +66,7 @@ class UpdateResult(Warned):
     answered_by: str
     found: int
     counts: dict[str, int]
-    changes: list[Change]
+    changes: list[RecordChange]
     undecided: int
 
 
@@ -93,19 +87,19 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         last = next((run.search for run in reversed(review.runs) if run.search is not None), None)
         if last is None:
             raise InvalidInput(
-                "This review was not searched yet.",
+                f"The review in {request.folder} has no search to compare with.",
                 invalid_input=request.folder,
                 recovery_hint=FrontendText(run("review search", "Run its strategy"), " first."),
                 details={"reason": "not_searched"},
             )
         since = last.certificate.searched_at
         clause = build_clause(since, review.settings.pubmed.overlap_days) if request.by_date else ""
-        found = run_strategy(fresh, review, clause=clause)
-        warnings = found.warnings
+        search = run_strategy(fresh, review, clause=clause)
+        warnings = search.warnings
         if request.by_date:
             message = "Only records since the last search were searched, so records that no longer match stay unknown."
             warnings.append(Warn(code="searched_by_date", message=message))
-        changes = _Update(fresh, review, found.pmids, number, is_complete=not request.by_date).run()
+        changes = _Update(fresh, review, search.pmids, number, is_complete=not request.by_date).run()
         merged, pairs = link_duplicates(review)
         works = {record.id: record.work for record in review.records}
         for change in changes:
@@ -122,7 +116,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             version=__version__,
             source=SOURCE,
             answered_by=name_source(services),
-            search=found.search,
+            search=search.search,
             changes=changes,
             counts=ordered,
             warnings=[*warnings, *merged.warnings],
@@ -133,7 +127,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         run=number,
         since=since,
         answered_by=name_source(services),
-        found=len(found.pmids),
+        found=len(search.pmids),
         counts=ordered,
         changes=changes,
         undecided=merged.counts.undecided,
@@ -163,23 +157,23 @@ class _Update:
         self._searched = {record.pmid: record for record in review.records if record.file is None and record.pmid}
         self._imported = [record for record in review.records if record.file is not None and record.pmid]
 
-    def run(self) -> list[Change]:
+    def run(self) -> list[RecordChange]:
         """Change the records of the review, and return the changes."""
-        wanted = dict.fromkeys([*self._current, *self._searched, *(one.pmid or "" for one in self._imported)])
+        wanted = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
         begin_stage("Fetching records")
         articles, _ = fetch_articles(self._services, list(wanted))
         changes = []
         for pmid in self._current:
             if pmid not in self._searched:
-                changes.append(self._add(pmid, articles.get(pmid)))
+                changes.append(self._add_record(pmid, articles.get(pmid)))
         for pmid, record in self._searched.items():
-            change = self._compare(record, articles.get(pmid), articles)
+            change = self._compare_record(record, articles.get(pmid), articles)
             if change is not None:
                 changes.append(change)
         changes += self._compare_imported(articles)
         return changes
 
-    def _add(self, pmid: str, article: Article | None) -> Change:
+    def _add_record(self, pmid: str, article: Article | None) -> RecordChange:
         """Add a new record."""
         if article is None:
             record = record_without_data(pmid, SOURCE, self._number)
@@ -187,13 +181,15 @@ class _Update:
             record = record_of_article(article, SOURCE, self._number)
         self._review.records.append(record)
         status = record.standing.status if record.standing else None
-        return Change(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
+        return RecordChange(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
 
-    def _replace(self, old: ReviewRecord, new: ReviewRecord) -> None:
+    def _replace_record(self, old: ReviewRecord, new: ReviewRecord) -> None:
         for name in ("doi", "pmcid", "fields", "standing", "gone"):
             setattr(old, name, getattr(new, name))
 
-    def _compare(self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]) -> Change | None:
+    def _compare_record(
+        self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]
+    ) -> RecordChange | None:
         """Compare a record of the search with PubMed, and update it."""
         assert record.pmid is not None
         is_listed = record.pmid in self._current
@@ -214,7 +210,7 @@ class _Update:
             new.gone = record.gone
         else:
             new.gone = Gone(run=self._number, reason="no_longer_matching")
-        self._replace(record, new)
+        self._replace_record(record, new)
         status = new.standing.status if new.standing is not None else None
         if new.gone is not None and new.gone.reason != before:
             return self._describe(record, "no_longer_matching", fields=fields, status=status)
@@ -222,16 +218,16 @@ class _Update:
             return self._describe(record, "returned", fields=fields, status=status)
         if notice is None and not fields:
             return None
-        found: ChangeKind = notice[0] if notice is not None else "changed"
+        change_kind: ChangeKind = notice[0] if notice is not None else "changed"
         successor = (notice[1].pmid or notice[1].doi) if notice is not None and notice[1] is not None else None
-        return self._describe(record, found, fields=fields, status=status, successor=successor)
+        return self._describe(record, change_kind, fields=fields, status=status, successor=successor)
 
-    def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> Change:
-        return Change.model_validate(
+    def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> RecordChange:
+        return RecordChange.model_validate(
             {"id": record.id, "kind": kind, "pmid": record.pmid, "title": record.title, **more}
         )
 
-    def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[Change]:
+    def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[RecordChange]:
         """Update the standing of imported records that PubMed has, except those that the search also found."""
         for record in self._imported:
             article = articles.get(record.pmid or "")
@@ -262,8 +258,8 @@ class _Update:
                 return article.pmid
         if not record.doi:
             return None
-        found = self._services.eutils.esearch(db="pubmed", term=f'"{record.doi}"[aid]', retmax=2).value.ids
-        others = [pmid for pmid in found if pmid != record.pmid]
+        pmids = self._services.eutils.esearch(db="pubmed", term=f'"{record.doi}"[aid]', retmax=2).value.ids
+        others = [pmid for pmid in pmids if pmid != record.pmid]
         return others[0] if len(others) == 1 else None
 
 
@@ -271,7 +267,8 @@ def _has_same_place(record: ReviewRecord, article: Article) -> bool:
     """Return whether journal, volume and first page are equal, and known."""
     other = record_of_article(article, record.source, 1)
     mine, theirs = (
-        [one.journal.casefold(), *(get_first_value(one.fields, tag) for tag in ("VL", "SP"))] for one in (record, other)
+        [compared.journal.casefold(), *(get_first_value(compared.fields, tag) for tag in ("VL", "SP"))]
+        for compared in (record, other)
     )
     return mine == theirs and bool(mine[0]) and any(mine[1:])
 
@@ -296,12 +293,12 @@ def _list_notices(
     """Return the notices of a standing by status, PMID and text; a status without a notice has none."""
     if standing is None:
         return {}
-    found: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
+    notices: dict[tuple[StandingStatus, str | None, str | None], StandingNotice | None] = {
         (notice.status, notice.pmid, None if notice.pmid else notice.citation): notice for notice in standing.notices
     }
-    if all(key[0] != standing.status for key in found):
-        found[standing.status, None, None] = None
-    return found
+    if all(key[0] != standing.status for key in notices):
+        notices[standing.status, None, None] = None
+    return notices
 
 
 UPDATE_REVIEW: Final = DocumentOperation(

@@ -14,6 +14,7 @@ from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
+from entrez_kit.reviews.output_files import write_output
 from entrez_kit.reviews.prisma_s import (
     PrismaItem,
     find_dates,
@@ -25,7 +26,6 @@ from entrez_kit.reviews.prisma_s import (
 from entrez_kit.reviews.report_page import write_page
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.ro_crate import CRATE
-from entrez_kit.reviews.screen_export import write_output
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
@@ -80,7 +80,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
 
             files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
         except NotConfigured as exc:
-            warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_join(exc)}"))
+            warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_describe_error(exc)}"))
         for name, content in files.items():
             write_output(review.folder, f"{FOLDER}/{name}", content)
         replace_files(review.folder, {CRATE: describe_files(review, {})})
@@ -88,7 +88,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
     return ReportResult(flow=flow, prisma_s=items, files=written, warnings=warnings)
 
 
-def _join(exc: EntrezKitError) -> str:
+def _describe_error(exc: EntrezKitError) -> str:
     return f"{exc.message} {exc.recovery_hint or ''}".strip()
 
 

@@ -7,8 +7,8 @@ from typing import Final
 from entrez_kit.query import unsettled
 from entrez_kit.query.dialects.tree import Any, Days, PubMed, Value, Words, get_stem, has_marks, walk
 from entrez_kit.strategies.findings import CODES, LineProblem
-from entrez_kit.strategies.models import WorkingLine
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
+from entrez_kit.strategies.translated_lines import WorkingLine
 
 _DATES: Final = r"(?:dp|pdat|edat|crdt|mhda|dcom|lr|mdat|ppdat|epdat|date - [a-z]+|publication date)"
 _HALF_OPEN: Final = re.compile(

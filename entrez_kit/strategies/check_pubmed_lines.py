@@ -12,8 +12,8 @@ from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.words import STOP_WORDS, normalize
 from entrez_kit.strategies.check_lines import WITHOUT_ANIMALS
 from entrez_kit.strategies.findings import LineProblem
-from entrez_kit.strategies.models import WorkingLine
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
+from entrez_kit.strategies.translated_lines import WorkingLine
 
 _FOREIGN_MARKS: Final = re.compile(r"(?<=\w)[?$#](?=\w|\[|\s|$)")
 

@@ -22,8 +22,8 @@ from entrez_kit.query.parser import parse
 from entrez_kit.query.words import STOP_WORDS, normalize
 from entrez_kit.strategies.check_pubmed_lines import list_operands
 from entrez_kit.strategies.findings import LineProblem
-from entrez_kit.strategies.models import WorkingLine
 from entrez_kit.strategies.strategy import MAX_WILDCARDS, Strategy
+from entrez_kit.strategies.translated_lines import WorkingLine
 
 
 def _check_ranges(strategy: Strategy) -> Iterator[LineProblem]:

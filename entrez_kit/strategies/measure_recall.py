@@ -11,6 +11,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
@@ -20,10 +21,10 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.query.words import STOP_WORDS, split_words
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import run_in_order
-from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
-from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
+from entrez_kit.strategies.blocks import StrategyBlock, join_blocks, split_blocks
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_request, refuse_untranslated
+from entrez_kit.strategies.translated_lines import MAX_KNOWN, StrategyRequest
 
 BATCH: Final = 400
 """PMIDs in one search."""
@@ -32,6 +33,7 @@ MAX_SEARCHES: Final = 1_000
 MAX_CANDIDATES: Final = 8
 """Terms that are tried for one missed record."""
 MAX_WORDS: Final = 15
+MAX_SHOWN: Final = 80
 Z: Final = 1.959964
 """The quantile of the normal distribution for an interval of 95 %."""
 Status = Literal["found", "missed", "not_in_pubmed", "unresolved"]
@@ -52,7 +54,7 @@ class RecallRequest(StrategyRequest):
     )
 
 
-class Change(Result):
+class SuggestedChange(Result):
     """A change that finds a missed record: a term to add to blocks with OR, or excluded blocks to remove.
 
     ``added_records`` is the number of records that the changed strategy finds in addition.
@@ -73,7 +75,7 @@ class KnownRecord(Result):
     title: str | None = omit_if_empty()
     missed_by: list[int] = omit_if_empty([])
     words: list[str] = omit_if_empty([])
-    change: Change | None = omit_if_empty()
+    change: SuggestedChange | None = omit_if_empty()
 
 
 class BlockRecall(Result):
@@ -213,7 +215,9 @@ def _has_known_pmids(query: str, pmids: Sequence[str]) -> bool:
     return bool(set(pmids) & set(re.findall(r"\b([0-9]{1,9})\[(?:pmid|uid)\]", query)))
 
 
-def find_excluded(services: Services, strategy: Strategy, known: Sequence[str]) -> list[tuple[Block, list[str]]]:
+def find_excluded(
+    services: Services, strategy: Strategy, known: Sequence[str]
+) -> list[tuple[StrategyBlock, list[str]]]:
     """Return the blocks that NOT excludes and that known records match, with the PMIDs of these records.
 
     Raises:
@@ -261,11 +265,11 @@ class _Search:
     def match(self, queries: Sequence[str], pmids: Sequence[str]) -> list[set[str]]:
         """Return the PMIDs that each query finds."""
         batches = [pmids[start : start + BATCH] for start in range(0, len(pmids), BATCH)]
-        calls = [partial(self._match, query, batch) for query in queries for batch in batches]
+        calls = [partial(self._match_pmids, query, batch) for query in queries for batch in batches]
         replies = iter(list(run_in_order(calls, self.services.eutils.at_once)))
         return [set[str]().union(*(next(replies) for _ in batches)) for _ in queries]
 
-    def _match(self, query: str, pmids: Sequence[str]) -> set[str]:
+    def _match_pmids(self, query: str, pmids: Sequence[str]) -> set[str]:
         listed = " OR ".join(f"{pmid}[pmid]" for pmid in pmids)
         term = f"({query}) AND ({listed})" if query else listed
         reply = self.services.eutils.esearch(db="pubmed", term=term, retmax=len(pmids), deadline_ms=COUNT_DEADLINE_MS)
@@ -281,9 +285,12 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
     readable = {text: read_identifier(text) for text in known}
     ids = list(dict.fromkeys(text for text, identifier in readable.items() if identifier is not None))
     if not ids:
+        first = cut_end(known[0], MAX_SHOWN)
         raise InvalidInput(
-            "No known record has a PMID, PMCID or DOI.",
-            invalid_input=f"known={known[0][:80]}",
+            f"None of the {len(known):,} known records has a PMID, PMCID or DOI; the first is {first!r}."
+            if len(known) > 1
+            else f"The known record {first!r} is not a PMID, PMCID or DOI.",
+            invalid_input=f"known={known[0][:MAX_SHOWN]}",
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},
         )
@@ -315,12 +322,12 @@ def _explain_missed(
     search: _Search,
     request: RecallRequest,
     known_words: set[str],
-    blocks: Sequence[Block],
+    blocks: Sequence[StrategyBlock],
     total: int,
     missed: Sequence[KnownRecord],
 ) -> list[str]:
     """Add the title, the words and the smallest change to missed records; return the most frequent missing words."""
-    articles = _fetch(search.services, [record.pmid for record in missed if record.pmid])
+    articles = _fetch_articles(search.services, [record.pmid for record in missed if record.pmid])
     counts: Counter[str] = Counter()
     stems = tuple(word.partition("*")[0] for word in known_words if "*" in word)
     for record in missed:
@@ -340,7 +347,7 @@ def _explain_missed(
     return [word for word, number in counts.most_common(MAX_WORDS) if number > 1 or len(missed) == 1]
 
 
-def _fetch(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
+def _fetch_articles(services: Services, pmids: Sequence[str]) -> Mapping[str, Article]:
     by_pmid: dict[str, Article] = {}
     for item in Retrieval.of_ids(services, list(dict.fromkeys(pmids)), keep="fields") if pmids else ():
         if item.record is not None:
@@ -377,8 +384,8 @@ def list_candidates(article: Article) -> list[str]:
 
 
 def _find_change(
-    search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, terms: Sequence[str]
-) -> Change | None:
+    search: _Search, blocks: Sequence[StrategyBlock], total: int, record: KnownRecord, terms: Sequence[str]
+) -> SuggestedChange | None:
     """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
     failing = [number for number in record.missed_by if not blocks[number - 1].is_excluded]
     removed = [number for number in record.missed_by if blocks[number - 1].is_excluded]
@@ -386,7 +393,7 @@ def _find_change(
 
     def build(term: str | None) -> str:
         changed = [
-            Block(f"({block.query}) OR {term}", line=block.line) if number in failing else block
+            StrategyBlock(f"({block.query}) OR {term}", line=block.line) if number in failing else block
             for number, block in enumerate(blocks, start=1)
             if number not in removed
         ]
@@ -396,7 +403,7 @@ def _find_change(
     counts = search.count(queries)
     for count, query, term in sorted(zip(counts, queries, candidates, strict=True), key=lambda candidate: candidate[0]):
         if record.pmid and search.match([query], [record.pmid])[0]:
-            return Change(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
+            return SuggestedChange(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
     return None
 
 

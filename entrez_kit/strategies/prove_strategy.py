@@ -11,8 +11,8 @@ from entrez_kit.query.dialects.translate import list_directions
 from entrez_kit.query.dialects.tree import Loss
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.services import Services
-from entrez_kit.strategies.models import Proof, WorkingLine
 from entrez_kit.strategies.strategy import Strategy, inherit_losses, list_in_order
+from entrez_kit.strategies.translated_lines import Proof, WorkingLine
 
 if TYPE_CHECKING:
     from entrez_kit.local.copies import Copy

@@ -100,7 +100,7 @@ def read_lines(text: str) -> list[PrintedLine]:
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
         return _read_history(physical)
     numbers = _find_numbers(physical)
-    return _set_numbers(_Reader(physical, numbers).read(), bool(numbers))
+    return _set_numbers(_LineReader(physical, numbers).read(), bool(numbers))
 
 
 def _split_cells(line: str) -> list[str]:
@@ -160,7 +160,7 @@ def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
     return lines
 
 
-class _Reader:
+class _LineReader:
     """Joins physical lines to lines of the strategy."""
 
     def __init__(self, physical: Sequence[str], numbers: dict[int, int]) -> None:
@@ -172,17 +172,17 @@ class _Reader:
         """Return the lines."""
         index = 0
         while index < len(self._physical):
-            index = self._read(index)
+            index = self._read_line(index)
         if self._leading:
             self._lines.append(PrintedLine(self._leading, "comment"))
         return self._lines
 
-    def _add(self, line: PrintedLine) -> None:
+    def _add_line(self, line: PrintedLine) -> None:
         line.original = self._leading + line.original
         self._leading = ""
         self._lines.append(line)
 
-    def _read(self, index: int) -> int:
+    def _read_line(self, index: int) -> int:
         raw = self._physical[index]
         if not raw.strip():
             if self._lines:
@@ -204,7 +204,7 @@ class _Reader:
             return index + 1
         role = self._find_role(text, index)
         if role != "expression":
-            self._add(PrintedLine(raw, role, text))
+            self._add_line(PrintedLine(raw, role, text))
             return index + 1
         if self._numbers and previous is not None and self._continues(previous, text):
             previous.original += raw
@@ -214,7 +214,7 @@ class _Reader:
         joined = "".join(self._physical[index:end])
         note = Note("the line has no number; it was numbered by its place.", "missing-number")
         whole = text if end == index + 1 else repair(joined)
-        self._add(PrintedLine(joined, "expression", whole, notes=[note] if self._numbers else []))
+        self._add_line(PrintedLine(joined, "expression", whole, notes=[note] if self._numbers else []))
         return end
 
     def _read_numbered(self, index: int) -> int:
@@ -230,11 +230,11 @@ class _Reader:
             (number for number in range(index + 1, len(self._physical)) if self._physical[number].strip()), None
         )
         if text and following is not None and following not in self._numbers and self._is_title(text, following):
-            self._add(PrintedLine(raw, "header", text))
-            self._add(PrintedLine("", "expression", "", number, notes=notes))
+            self._add_line(PrintedLine(raw, "header", text))
+            self._add_line(PrintedLine("", "expression", "", number, notes=notes))
             return index + 1
         role: Role = "comment" if text and _is_comment(text) else "expression"
-        self._add(PrintedLine(raw, role, text, number, notes=notes))
+        self._add_line(PrintedLine(raw, role, text, number, notes=notes))
         return index + 1
 
     def _is_title(self, text: str, following: int) -> bool:

@@ -27,8 +27,8 @@ from entrez_kit.query.dialects.tree import (
 )
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Group, parse
-from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
+from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
 MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
@@ -153,7 +153,7 @@ def read_strategy(
     )
     is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
     is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
-    lines = [_parse(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
+    lines = [_parse_line(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
     strategy = Strategy(main, votes, lines)
     _resolve_references(strategy)
     translator = Translator(words, proximity, vocabulary)
@@ -162,7 +162,7 @@ def read_strategy(
     return strategy
 
 
-def _parse(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
+def _parse_line(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
     if printed.role == "comment":
         return WorkingLine(printed, "comment")
     if printed.role == "header":

@@ -13,9 +13,9 @@ from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
-from entrez_kit.strategies.models import StrategyRequest, StrategyResult, WorkingLine
 from entrez_kit.strategies.prove_strategy import add_proofs, open_proving_copy
 from entrez_kit.strategies.strategy import Strategy, read_strategy
+from entrez_kit.strategies.translated_lines import StrategyRequest, StrategyResult, WorkingLine
 
 COUNT_DEADLINE_MS: Final = 120_000
 """Deadline of one count; the counts of long strategies take PubMed a while."""

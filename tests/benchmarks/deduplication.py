@@ -22,8 +22,8 @@ from review_records import InventedRecord, invent_works, vary, write_ris_file
 
 from entrez_kit.references.files.references import parse_name
 from entrez_kit.references.merge.grouping import compare_records, link_records
+from entrez_kit.references.merge.merge_documents import MergeRequest
 from entrez_kit.references.merge.merge_references import merge_references
-from entrez_kit.references.merge.models import MergeRequest
 from entrez_kit.references.merge.signatures import RecordFields, build_signature
 
 

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from entrez_kit.fulltext.models import Section
+from entrez_kit.fulltext.fulltext_articles import Section
 
 WITHIN_WORDS = frozenset(
     (

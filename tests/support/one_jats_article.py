@@ -1,7 +1,7 @@
 """The only article of a JATS document, for the tests of the reader."""
 
+from entrez_kit.fulltext.fulltext_articles import ENDPOINT
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
-from entrez_kit.fulltext.models import ENDPOINT
 from entrez_kit.services.small_replies import malformed_error
 
 

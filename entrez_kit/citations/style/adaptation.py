@@ -22,11 +22,11 @@ SUFFIX: Final = ".csl"
 """The suffix of a style that is a file. Only the terminal accepts files; no other request names one."""
 MAX_STYLE_BYTES: Final = 5_000_000
 
-Change = Callable[[Any], None]
+StyleChange = Callable[[Any], None]
 
 
 @lru_cache(maxsize=16)
-def adapt_style(name: str, *changes: Change) -> bytes:
+def adapt_style(name: str, *changes: StyleChange) -> bytes:
     """Return a style as XML that does not number, sort or disambiguate entries.
 
     Args:
@@ -57,7 +57,7 @@ def _parse_style(name: str) -> Any:
     path = _find_style(name)
     try:
         root = etree.fromstring(read_input(path, name, limit=MAX_STYLE_BYTES), parser)
-        parent = [one.get("href", "") for one in find_all(root, "link", rel="independent-parent")]
+        parent = [link.get("href", "") for link in find_all(root, "link", rel="independent-parent")]
         if parent and name.endswith(SUFFIX):
             path = _find_style(parent[0].rstrip("/").rpartition("/")[2])
             root = etree.fromstring(path.read_bytes(), parser)
@@ -267,10 +267,10 @@ def _set_term(root: Any, name: str, text: str, **attributes: str) -> None:
     )
     for form in term:
         form.text = text
-    found = find_all(root, "terms")
-    if not found:
-        found = [_create_element(root, "terms")]
-        root.find(f"{_TAG}info").addnext(_create_element(root, "locale", *found))
-    for old in [known for known in found[0] if known.attrib == term.attrib]:
-        found[0].remove(old)
-    found[0].append(term)
+    elements = find_all(root, "terms")
+    if not elements:
+        elements = [_create_element(root, "terms")]
+        root.find(f"{_TAG}info").addnext(_create_element(root, "locale", *elements))
+    for old in [known for known in elements[0] if known.attrib == term.attrib]:
+        elements[0].remove(old)
+    elements[0].append(term)

@@ -84,7 +84,7 @@ _SENTENCE_ENDS: Final = (":", "?", "!", ".", "—")
 
 def find_taxa(terms: Iterable[str]) -> list[str]:
     """Return the keywords that are species names: "Escherichia coli", not "Breast cancer"."""
-    found = []
+    words = []
     for term in terms:
         match = _TWO_WORDS.fullmatch(term)
         if match is None or not is_epithet(match["epithet"]):
@@ -92,8 +92,8 @@ def find_taxa(terms: Iterable[str]) -> list[str]:
         genus, epithet = match["genus"].lower(), match["epithet"]
         latin = genus.endswith(_LATIN_NOUNS) and epithet.endswith(_LATIN_EPITHETS)
         if latin or genus in _GENERA or epithet in _EPITHETS:
-            found.append(term)
-    return found
+            words.append(term)
+    return words
 
 
 def find_organisms(headings: Iterable[str]) -> list[str]:

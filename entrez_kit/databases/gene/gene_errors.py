@@ -55,10 +55,24 @@ def unresolved_error(value: object, tool: str) -> UnresolvedEntity:
         first = " with the gene's symbol or name to resolve the identifier first. "
         hint = FrontendText("Call ", NextCall("search_genes"), first, FORM)
     return UnresolvedEntity(
-        f"The input {short_text!r} is not a valid NCBIGene CURIE.",
+        f"The input {short_text!r} is not a gene id: {_explain_form(text.strip())}.",
         invalid_input=short_text,
         recovery_hint=hint,
         details={"reason": "not_a_curie"},
+    )
+
+
+def _explain_form(text: str) -> str:
+    """Return why a text is not a gene id."""
+    if _CURIE.fullmatch(text) or _NEARLY.fullmatch(text):
+        has_number = any(digit in "123456789" for digit in text)
+        return "NCBIGene: is followed by a number from 1" if not has_number else "it is not of the form NCBIGene:7157"
+    prefix = _PREFIX.match(text)
+    if prefix is None:
+        return "an id is NCBIGene: and a number, such as NCBIGene:7157"
+    after = text[prefix.end() :].strip()
+    return (
+        f"{cut_end(after, _SHOWN)!r} after {prefix[0]} is not a number" if after else f"no number follows {prefix[0]}"
     )
 
 

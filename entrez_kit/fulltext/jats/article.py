@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
+from entrez_kit.fulltext.fulltext_articles import ListedReference, PmcArticle, Section
 from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
-from entrez_kit.fulltext.jats.text import read_reference_list
+from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
-from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
 
@@ -65,12 +65,12 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     from lxml import etree
 
     root = parse(content)
-    found = (
+    names = (
         [root]
         if get_local_name(root) == "article"
         else iter_descendants(root, "article", "error", outside=("article", "error"))
     )
-    for element in found:
+    for element in names:
         if get_local_name(element) == "error":
             yield JatsError(get_attribute(element, "id"), " ".join("".join(element.itertext()).split()))
         else:

@@ -3,17 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from entrez_kit.fulltext.fulltext_articles import Section
+from entrez_kit.fulltext.jats.element_names import HEADINGS
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
-from entrez_kit.fulltext.jats.text import (
-    HEADINGS,
-    BlockCollector,
-    read_blocks,
-    read_heading,
-    read_inline_text,
-    yield_parts,
-)
+from entrez_kit.fulltext.jats.text import BlockCollector, read_blocks, read_heading, read_inline_text, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
-from entrez_kit.fulltext.models import Section
 
 FLOATS_TITLE: Final = "Figures and tables"
 """The title of the part at the end of some articles that has all figures and tables."""
@@ -67,15 +61,15 @@ def has_text(article: Any) -> bool:
 def read_other_sections(article: Any) -> list[Section]:
     """Return the parts after the body: separate figures and tables, and the back matter."""
     floats = iter_children(article, "floats-group", "floats-wrap")
-    found = [_make_section(FLOATS_TITLE, blocks=read_blocks(part)) for part in floats]
+    sections = [_make_section(FLOATS_TITLE, blocks=read_blocks(part)) for part in floats]
     for back in iter_children(article, "back"):
-        found += _read_back(back)
-    return _drop_empty(found)
+        sections += _read_back(back)
+    return _drop_empty(sections)
 
 
 def reply_sections(article: Any) -> list[Section]:
     """Return the letters, reviews, replies and translations in an article, one section each."""
-    found: list[Section] = []
+    sections: list[Section] = []
     for reply in iter_descendants(article, *_REPLIES):
         _, meta = find_front(reply)
         title = read_inline_text(find_child(find_child(meta, "title-group"), "article-title"), without=("fn",))
@@ -90,8 +84,8 @@ def reply_sections(article: Any) -> list[Section]:
         # Abstracts of translations are in ``other_abstracts``.
         if get_attribute(reply, "article-type") != "translation" and (abstract := read_abstract(meta)):
             inner.insert(0, _make_section("Abstract", blocks=abstract.split("\n")))
-        found.append(_make_section(title or kind or "Reply", blocks=blocks, inner=inner))
-    return list(filter(_has_text, found))
+        sections.append(_make_section(title or kind or "Reply", blocks=blocks, inner=inner))
+    return list(filter(_has_text, sections))
 
 
 def _find_people(meta: Any) -> Iterator[Any]:
@@ -122,20 +116,20 @@ def _read_section(element: Any, depth: int) -> Section:
 
 
 def _read_back(back: Any) -> list[Section]:
-    found: list[Section] = []
+    sections: list[Section] = []
     for part in iter_children(back):
         name = get_local_name(part)
         if name in ("ref-list", *_REPLIES):
             continue
         if name == "app-group":
-            found += map(_add_title, iter_children(part))
+            sections += map(_add_title, iter_children(part))
         elif name in ("sec", *_BACK_TITLES):
-            found.append(_add_title(part))
+            sections.append(_add_title(part))
         else:
             flow = BlockCollector()
             flow.add_node(part)
-            found.append(_make_section(blocks=flow.finish()))
-    return list(filter(_has_text, found))
+            sections.append(_make_section(blocks=flow.finish()))
+    return list(filter(_has_text, sections))
 
 
 def _add_title(part: Any) -> Section:

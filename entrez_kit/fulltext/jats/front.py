@@ -7,16 +7,16 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import IdKind, read_identifier
 from entrez_kit.base.markup import END, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
-from entrez_kit.fulltext.jats.text import (
-    HEADINGS,
-    read_blocks,
-    read_heading,
-    read_inline_text,
-    to_one_line,
-    yield_parts,
+from entrez_kit.fulltext.fulltext_articles import (
+    FulltextAuthor,
+    FulltextDate,
+    FulltextJournal,
+    PmcArticle,
+    TranslatedAbstract,
 )
+from entrez_kit.fulltext.jats.element_names import HEADINGS
+from entrez_kit.fulltext.jats.text import read_blocks, read_heading, read_inline_text, to_one_line, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
-from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
 from entrez_kit.pubmed.standing import determine_standing_of_jats
 from entrez_kit.pubmed.xml.dates import read_month
 
@@ -79,7 +79,7 @@ def _read_text_at(parent: Any, name: str) -> str:
 
 def _read_ids(meta: Any) -> dict[IdKind, str]:
     """Return the article's own PMCID, PMID and DOI."""
-    found: dict[IdKind, str] = {}
+    identifiers: dict[IdKind, str] = {}
     for node in iter_children(meta, "article-id"):
         kind = get_attribute(node, "pub-id-type").lower()
         text = read_inline_text(node)
@@ -89,8 +89,8 @@ def _read_ids(meta: Any) -> dict[IdKind, str]:
             text = f"PMC{text}"
         identifier = read_identifier(text) if text else None
         if identifier is not None and kind == identifier.kind:
-            found.setdefault(identifier.kind, identifier.value)
-    return found
+            identifiers.setdefault(identifier.kind, identifier.value)
+    return identifiers
 
 
 def _read_title(meta: Any) -> str | None:
@@ -143,14 +143,14 @@ def read_abstract(meta: Any) -> str | None:
 
 def _read_translated_abstracts(article: Any, meta: Any) -> list[TranslatedAbstract]:
     """Return the abstracts in other languages, from the article and from its translations."""
-    found = [(get_attribute(node, "lang"), node) for node in iter_children(meta, "trans-abstract")]
+    abstracts = [(get_attribute(node, "lang"), node) for node in iter_children(meta, "trans-abstract")]
     for part in iter_descendants(article, "sub-article"):
         if get_attribute(part, "article-type") == "translation":
             nodes = iter_children(find_front(part)[1], "abstract", "trans-abstract")
-            found += [(get_attribute(node, "lang") or get_attribute(part, "lang"), node) for node in nodes]
+            abstracts += [(get_attribute(node, "lang") or get_attribute(part, "lang"), node) for node in nodes]
     return [
         TranslatedAbstract(language=language or None, text=text)
-        for language, node in found
+        for language, node in abstracts
         if (text := _read_abstract(node, named=False))
     ]
 
@@ -282,7 +282,7 @@ def _read_journal(front: Any, meta: Any) -> FulltextJournal | None:
 
 def _read_publication_date(meta: Any) -> FulltextDate | None:
     """Return the publication date: electronic first, then print, then a date that only PMC has."""
-    found: list[tuple[int, int, FulltextDate]] = []
+    dates: list[tuple[int, int, FulltextDate]] = []
     for node in iter_children(meta, "pub-date"):
         kind = (get_attribute(node, "pub-type") or get_attribute(node, "date-type")).lower()
         if kind == "pub":
@@ -291,8 +291,8 @@ def _read_publication_date(meta: Any) -> FulltextDate | None:
         if date is not None and kind not in _NO_PUBLICATION:
             rank = _DATES.index(kind) if kind in _DATES else _DATES.index("")
             missing = (date.month is None) + (date.day is None)
-            found.append((rank, missing, date))
-    return min(found, key=lambda item: item[:2])[2] if found else None
+            dates.append((rank, missing, date))
+    return min(dates, key=lambda item: item[:2])[2] if dates else None
 
 
 def _read_date(node: Any) -> FulltextDate | None:
@@ -300,8 +300,8 @@ def _read_date(node: Any) -> FulltextDate | None:
     iso = re.match(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?", whole)
     year = _read_number(_read_text_at(node, "year"), 1000, 2999) or _read_number(iso[1] if iso else "", 1000, 2999)
     if year is None:
-        found = re.search(r"\b(1[5-9]|2[01])[0-9]{2}\b", whole)
-        return FulltextDate(year=int(found[0])) if found else None
+        year_match = re.search(r"\b(1[5-9]|2[01])[0-9]{2}\b", whole)
+        return FulltextDate(year=int(year_match[0])) if year_match else None
     month_text = _read_text_at(node, "month")
     month = _read_number(month_text, 1, 12) or read_month(month_text[:3].lower())
     day = _read_number(_read_text_at(node, "day"), 1, 31)
@@ -317,13 +317,13 @@ def _read_number(text: str | None, low: int, high: int) -> int | None:
 
 
 def _read_keywords(meta: Any) -> list[str]:
-    found: list[str] = []
+    texts: list[str] = []
     for group in iter_children(meta, "kwd-group"):
         if _ABBREVIATIONS.search(get_attribute(group, "kwd-group-type")):
             continue
         for node in iter_descendants(group, "kwd", "compound-kwd", outside=("compound-kwd", "kwd")):
-            found.append(" ".join(_yield_texts(iter_children(node, "compound-kwd-part"))) or read_inline_text(node))
-    return list(dict.fromkeys(text for text in found if text))
+            texts.append(" ".join(_yield_texts(iter_children(node, "compound-kwd-part"))) or read_inline_text(node))
+    return list(dict.fromkeys(text for text in texts if text))
 
 
 def _read_license(meta: Any) -> str | None:
@@ -342,11 +342,11 @@ def _read_license(meta: Any) -> str | None:
 
 def _find_related(meta: Any) -> list[dict[str, str]]:
     """Return the related articles: the relation, the DOI or PMID, and the text."""
-    found = []
+    authors = []
     for node in iter_children(meta, "related-article"):
         entry = {"kind": get_attribute(node, "related-article-type"), "citation": read_inline_text(node)}
         link = read_identifier(get_attribute(node, "href"))
         if link is not None and link.kind in ("doi", "pmid"):
             entry[link.kind] = link.value
-        found.append(entry)
-    return found
+        authors.append(entry)
+    return authors

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.base.formulas import get_local_name as get_local_name
-from entrez_kit.fulltext.models import ENDPOINT
+from entrez_kit.fulltext.fulltext_articles import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import malformed_error
 
@@ -144,12 +144,12 @@ def iter_descendants(element: Any, *names: str, outside: tuple[str, ...] = ()) -
     """
     pending = [iter(element)] if element is not None else []
     while pending:
-        found = next(pending[-1], None)
-        if found is None:
+        element_found = next(pending[-1], None)
+        if element_found is None:
             pending.pop()
             continue
-        name = get_local_name(found)
+        name = get_local_name(element_found)
         if name in names:
-            yield found
+            yield element_found
         if name and name not in outside:
-            pending.append(iter(found))
+            pending.append(iter(element_found))

@@ -110,16 +110,16 @@ def _collect(lines: Iterable[tuple[int, str, str]]) -> Accepted:
 def _split(line: str) -> tuple[str, frozenset[FindingCode]]:
     """Return the key and the codes after it; a key may contain spaces."""
     key: list[str] = []
-    found: list[FindingCode] = []
+    accepted_codes: list[FindingCode] = []
     for word in _split_words(line):
         code = next((code for code in CODES if code == word.strip(_AROUND)), None) if key else None
         if code is not None:
-            found.append(code)
-        elif found:
+            accepted_codes.append(code)
+        elif accepted_codes:
             break
         else:
             key.append(word)
-    return _normalize(" ".join(key)).rstrip(":"), frozenset(found)
+    return _normalize(" ".join(key)).rstrip(":"), frozenset(accepted_codes)
 
 
 def _split_words(line: str) -> Iterator[str]:

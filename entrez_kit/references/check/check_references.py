@@ -16,12 +16,12 @@ from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.pubmed.brief import format_brief_citation
 from entrez_kit.references.check.assess import Assessment, assess
+from entrez_kit.references.check.check_request import CheckFileRequest, CheckRequest, FileToCheck
+from entrez_kit.references.check.check_result import CheckedReference, CheckResult
 from entrez_kit.references.check.corrections import Corrections, find_newer
 from entrez_kit.references.check.find_records import find_records
 from entrez_kit.references.check.findings import STATUSES
 from entrez_kit.references.check.judge_status import judge_status
-from entrez_kit.references.check.models import CheckedReference, CheckResult
-from entrez_kit.references.check.request import CheckFileRequest, CheckRequest, FileToCheck
 from entrez_kit.references.check.sources import Sources
 from entrez_kit.references.check.summary import summarize_files, warn_of_duplicates, warn_of_unused
 from entrez_kit.references.files.references import Reference

@@ -124,8 +124,8 @@ class Guess:
 
 def _find_dated_place(text: str) -> re.Match[str] | None:
     """Return the last place in a text that has a year."""
-    found = [match for pattern in _DATED_PLACES for match in pattern.finditer(text)]
-    return max(found, key=lambda match: match.start(), default=None)
+    matches = [match for pattern in _DATED_PLACES for match in pattern.finditer(text)]
+    return max(matches, key=lambda match: match.start(), default=None)
 
 
 def _yield_places_before(text: str, place: re.Match[str]) -> Iterator[JournalPlace]:
@@ -170,9 +170,9 @@ def guess_parts(text: str) -> Guess:
     """Guess the parts of a reference."""
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
     dated = _find_dated_place(plain)
-    found = dict.fromkeys(part for title in _yield_titles(plain) for part in _split_translation(title))
+    candidates = dict.fromkeys(part for title in _yield_titles(plain) for part in _split_translation(title))
     # A title does not contain the place.
-    titles = tuple(title for title in found if dated is None or dated[0] not in title)[:MAX_TITLES]
+    titles = tuple(title for title in candidates if dated is None or dated[0] not in title)[:MAX_TITLES]
     years = YEAR.findall(plain)
     journal, place = _guess_journal_and_place(plain, titles)
     year = years[0] if years else None

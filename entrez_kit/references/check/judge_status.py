@@ -7,19 +7,12 @@ from entrez_kit.pubmed.brief import format_brief_owner
 from entrez_kit.pubmed.models import Article, StandingNotice, StandingStatus, find_place
 from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.check.assess import Assessment
+from entrez_kit.references.check.candidates import Candidates
+from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName
 from entrez_kit.references.check.corrections import REPLACED
-from entrez_kit.references.check.find_records import Candidates
 from entrez_kit.references.check.findings import FindingCode
-from entrez_kit.references.check.models import CheckedReference
-from entrez_kit.references.check.sources import (
-    RETRACTED,
-    TITLES,
-    Sources,
-    SourceStanding,
-    Work,
-    combine_results,
-)
+from entrez_kit.references.check.sources import RETRACTED, TITLES, Sources, SourceStanding, Work, combine_results
 
 LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}
 
@@ -71,7 +64,7 @@ def _add_owner(
     outcome.add("mismatch" if is_meant else "another_work", message, recorded=recorded, **about)
     if standing is not None and grave and (code := _to_code(standing.status)) is not None:
         outcome.add(code, f"The article that your {LABELS[name]} belongs to: {standing.note}", **about)
-    failed = "; ".join(f"{TITLES[answer.source]}: {answer.detail}" for answer in standings if answer.says == "failed")
+    failed = "; ".join(f"{TITLES[report.source]}: {report.detail}" for report in standings if report.says == "failed")
     if failed:
         message = f"not all sources could be checked for a retraction: {failed}"
         outcome.add("unchecked", message, **{**about, "standing": None})
@@ -87,7 +80,7 @@ def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, standings
     details = [outcome.detail] if outcome.detail else []
-    failed = [answer for answer in standings if answer.says == "failed"]
+    failed = [report for report in standings if report.says == "failed"]
     if standing is not None and (code := _to_code(standing.status)) is not None:
         message = standing.note
         ids = [_join_ids(notice) for notice in standing.notices if notice.status == standing.status]
@@ -97,7 +90,7 @@ def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
             message += f"; the newer version: {newer}"
         outcome.add(code, "; ".join(filter(None, (message, verdict.disagreement))))
     if failed:
-        named = "; ".join(f"{TITLES[answer.source]}: {answer.detail}" for answer in failed)
+        named = "; ".join(f"{TITLES[report.source]}: {report.detail}" for report in failed)
         details.append(f"not all sources could be checked for a retraction: {named}")
         outcome.add("unchecked", details[-1])
     outcome.detail = "; ".join(details) or None

@@ -348,17 +348,17 @@ def _may_begin(lines: Sequence[ListLine], n: int, body: str) -> bool:
 
 def _find_bare_numbers(lines: Sequence[ListLine]) -> list[tuple[ListLine, re.Match[str]]]:
     """Return the lines that begin with a number without punctuation, if these numbers count the references."""
-    found: list[tuple[ListLine, re.Match[str]]] = []
+    marked: list[tuple[ListLine, re.Match[str]]] = []
     for n, line in enumerate(lines):
         match = BARE_NUMBER.match(line.text)
-        if match is None or (n > 0 and not found):
+        if match is None or (n > 0 and not marked):
             continue
-        count, last = int(match["n"]), int(found[-1][1]["n"]) if found else 0
+        count, last = int(match["n"]), int(marked[-1][1]["n"]) if marked else 0
         has_room = not line.full or line.indent < lines[n - 1].indent
-        is_next = not found or (count == last + 1 and has_room)
+        is_next = not marked or (count == last + 1 and has_room)
         if is_next or (last < count <= last + 3 and _may_begin(lines, n, line.text[match.end() :])):
-            found.append((line, match))
-    return found if len(found) > 1 else []
+            marked.append((line, match))
+    return marked if len(marked) > 1 else []
 
 
 def _remove_other_marks(lines: Sequence[ListLine], kind: str) -> None:

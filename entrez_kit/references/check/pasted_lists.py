@@ -16,8 +16,11 @@ from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, classify_mark
 from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
-from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
-from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
+from entrez_kit.references.check.list_notes import remove_notes
+from entrez_kit.references.check.page_lines import remove_page_lines
+from entrez_kit.references.check.rewrite_lines import rewrite_lines
+from entrez_kit.references.check.rewrite_marks import rewrite_marks
+from entrez_kit.references.check.text_lines import TextLine, read_lines, remove_line_numbers
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
 from entrez_kit.references.files.references import Reference
 
@@ -89,7 +92,7 @@ class PastedList:
 
 def read_list(text: str) -> PastedList:
     """Return the references of a pasted list in order. In a text with a heading of a list, read only the list."""
-    all_lines, line_numbers = remove_line_numbers(rewrite_lists(read_lines(text)))
+    all_lines, line_numbers = remove_line_numbers(rewrite_lines(read_lines(text)))
     start, end = _find_list([line.text for line in all_lines])
     listed, left_out = remove_page_lines(rewrite_marks(all_lines[start:end]))
     remaining, notes = remove_notes(listed)
@@ -120,17 +123,17 @@ def read_list(text: str) -> PastedList:
 
 def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> list[Warn]:
     """Return a warning that names the rows that can be a part of a reference, or several references."""
-    found = [rows[n][0] for n in find_uncertain_rows(rows, layout)]
+    uncertain = [rows[n][0] for n in find_uncertain_rows(rows, layout)]
     has_no_signs = layout.is_uncertain and len(rows) > 1
-    if not found and not has_no_signs:
+    if not uncertain and not has_no_signs:
         return []
     message = NO_SIGNS if has_no_signs else ""
-    if found:
-        numbers = ", ".join(str(line.number) for line in found[:MAX_SHOWN])
-        more = f" and {len(found) - MAX_SHOWN} more" if len(found) > MAX_SHOWN else ""
-        lines = "line" if len(found) == 1 else "lines"
+    if uncertain:
+        numbers = ", ".join(str(line.number) for line in uncertain[:MAX_SHOWN])
+        more = f" and {len(uncertain) - MAX_SHOWN} more" if len(uncertain) > MAX_SHOWN else ""
+        lines = "line" if len(uncertain) == 1 else "lines"
         message += f"References may be divided or joined at {lines} {numbers}{more}. "
-    terms = [f"{line.number}: {cut_middle(line.text, MAX_TERM)}" for line in found[:MAX_NAMED]]
+    terms = [f"{line.number}: {cut_middle(line.text, MAX_TERM)}" for line in uncertain[:MAX_NAMED]]
     return [Warn(code="uncertain_split", message=message + ADVICE, terms=terms)]
 
 
@@ -282,5 +285,5 @@ def _find_identifiers(text: str) -> dict[str, Any]:
         while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
             word = word[:-1].rstrip(".,;")
         words.append(word.lstrip("([<"))
-    found = [identifier for word in words if (identifier := read_identifier(word)) is not None]
-    return {identifier.kind: identifier.value for identifier in reversed(found)}
+    identifiers = [identifier for word in words if (identifier := read_identifier(word)) is not None]
+    return {identifier.kind: identifier.value for identifier in reversed(identifiers)}

@@ -47,7 +47,7 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
     Raises:
         InvalidInput: the file cannot be read, or is not the Retraction Watch database.
     """
-    found = RetractionWatch()
+    database = RetractionWatch()
     try:
         with open_input(path) as file:
             lines = (line.decode("utf-8-sig", "replace") for line in read_lines(file, str(path)))
@@ -59,15 +59,15 @@ def read_retraction_watch(path: Path) -> RetractionWatch:
                 )
             for row in rows:
                 for key, notice in _read_notices(row):
-                    found.by_id.setdefault(key, []).append(notice)
-                    found.newest = max(found.newest, notice.date or "")
+                    database.by_id.setdefault(key, []).append(notice)
+                    database.newest = max(database.newest, notice.date or "")
     except OSError as exc:
         raise cannot_read_error(path, exc, reason="bad_file") from None
     except csv.Error as exc:
         raise _unusable(path, f"it cannot be read: {exc}") from None
-    if not found.by_id:
+    if not database.by_id:
         raise _unusable(path, "it has no notices")
-    return found
+    return database
 
 
 def _read_notices(row: dict[str, str]) -> Iterator[tuple[str, StandingNotice]]:

@@ -16,7 +16,7 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.check.crossref_records import Record, determine_standing_of_work
+from entrez_kit.references.check.crossref_records import CrossrefRecord, determine_standing_of_work
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
@@ -103,21 +103,21 @@ def parse_sources(text: str | None) -> list[SourceName]:
 def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
     """Combine the results of the sources."""
     standing: Standing | None = None
-    for answer in standings:
-        if answer.status is not None:
-            standing = choose_graver(standing, Standing(status=answer.status, notices=answer.notices))
+    for report in standings:
+        if report.status is not None:
+            standing = choose_graver(standing, Standing(status=report.status, notices=report.notices))
     if standing is None:
-        answered = [answer for answer in standings if answer.says != "not_asked"]
-        is_clear = any(answer.says == "none" for answer in answered) and not any(
-            answer.says == "failed" for answer in answered
+        answered = [report for report in standings if report.says != "not_asked"]
+        is_clear = any(report.says == "none" for report in answered) and not any(
+            report.says == "failed" for report in answered
         )
         return Verdict("none" if is_clear else "unknown", None, None)
     grave = _to_kind(standing.status)
-    agreeing = [answer for answer in standings if answer.status and _to_kind(answer.status) == grave]
-    others = [answer for answer in standings if answer not in agreeing and _could_say(answer, grave)]
+    agreeing = [report for report in standings if report.status and _to_kind(report.status) == grave]
+    others = [report for report in standings if report not in agreeing and _could_say(report, grave)]
     disagreement = None
     if others:
-        sides = (f"{TITLES[answer.source]}: {answer.says.replace('_', ' ')}" for answer in (*agreeing, *others))
+        sides = (f"{TITLES[report.source]}: {report.says.replace('_', ' ')}" for report in (*agreeing, *others))
         disagreement = "the sources disagree: " + ", ".join(sides)
     return Verdict(standing.status, standing, disagreement)
 
@@ -126,11 +126,11 @@ def _to_kind(status: StandingStatus) -> str:
     return "retracted" if status in RETRACTED else status
 
 
-def _could_say(answer: SourceStanding, grave: str) -> bool:
+def _could_say(report: SourceStanding, grave: str) -> bool:
     """Return true if a source has the work and records this kind of status, but does not report it."""
-    if answer.says in ("not_held", "not_asked", "failed"):
+    if report.says in ("not_held", "not_asked", "failed"):
         return False
-    if answer.source == "openalex":  # it records retractions only
+    if report.source == "openalex":  # it records retractions only
         return grave == "retracted"
     return grave in ("retracted", "expression_of_concern", "reinstated")
 
@@ -248,7 +248,7 @@ def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
     except NotConfigured as exc:
         disabled = _to_result("europepmc", exc)
         return lambda work: disabled
-    standings_of = {clause: standings for _, answer in outcomes.answers for clause, standings in answer.items()}
+    standings_of = {clause: standings for _, reply in outcomes.answers for clause, standings in reply.items()}
     failures = {**outcomes.failed, **outcomes.refused}
 
     def look_up(work: Work) -> SourceStanding:
@@ -289,32 +289,32 @@ def _is_of(work: Work, record: Article) -> bool:
 
 def fetch_crossref_records(
     services: Services, dois: Iterable[str | None]
-) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
+) -> tuple[dict[str, CrossrefRecord], dict[str, EntrezKitError]]:
     """Return the Crossref records of DOIs, and the errors of the DOIs without a record.
 
     In a complete response for several DOIs, Crossref omits the unknown ones. A request cannot contain a DOI with a
     comma: such DOIs are requested one at a time.
     """
 
-    def request_records(batch: list[str]) -> dict[str, Record]:
+    def request_records(batch: list[str]) -> dict[str, CrossrefRecord]:
         if len(batch) == 1:
             return {batch[0]: services.crossref.work(batch[0]).value}
         records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
         return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
 
-    records: dict[str, Record] = {}
+    records: dict[str, CrossrefRecord] = {}
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):
         outcomes = collect_batches(
             [doi for doi in left if size == 1 or "," not in doi], size, request_records, refusals=REFUSALS
         )
-        for batch, answer in outcomes.answers:
-            records |= answer
+        for batch, reply in outcomes.answers:
+            records |= reply
             errors |= {
                 doi: EntityNotFound(f"Crossref has no work {doi}.", details=_NOT_FOUND)
                 for doi in batch
-                if doi not in answer
+                if doi not in reply
             }
         errors |= outcomes.failed | outcomes.refused
         left = [doi for doi in left if doi not in records and doi not in errors]
@@ -381,11 +381,11 @@ def _request_openalex(services: Services, works: Sequence[Work]) -> LookUp:
     for part, size, request_batch in ((lists, MAX_DOIS, ask_list), (singles, 1, ask_one)):
         outcomes = collect_batches(part, size, request_batch, refusals=REFUSALS, at_once=openalex.at_once)
         errors |= outcomes.failed | outcomes.refused
-        for batch, answer in outcomes.answers:
-            retracted |= {doi for doi, is_retracted in answer.items() if is_retracted}
+        for batch, reply in outcomes.answers:
+            retracted |= {doi for doi, is_retracted in reply.items() if is_retracted}
             errors |= {
                 doi: EntityNotFound(f"OpenAlex has no work {doi}.", details=_NOT_FOUND)
                 for doi in batch
-                if doi not in answer
+                if doi not in reply
             }
     return _look_up_by_doi("openalex", errors, lambda doi: Standing(status="retracted") if doi in retracted else None)

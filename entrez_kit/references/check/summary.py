@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.core.model import Warn
+from entrez_kit.references.check.check_request import MAX_NAMED, FileToCheck
+from entrez_kit.references.check.check_result import CheckedReference, FileFigures
 from entrez_kit.references.check.findings import STATUSES
-from entrez_kit.references.check.models import CheckedReference, FileFigures
-from entrez_kit.references.check.request import MAX_NAMED, FileToCheck
 
 MAX_UNUSED: Final = 10
 """Maximum accepted findings in the message of a warning."""

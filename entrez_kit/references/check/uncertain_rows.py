@@ -81,18 +81,18 @@ def _contradict_signs(rows: Sequence[Row], layout: ListLayout) -> set[int]:
     signs: list[Callable[[ListLine], bool]] = [lambda line: line.after_blank]
     if layout.hanging or layout.first_indented:
         signs.append(lambda line: (line.indent == layout.least) == layout.hanging)
-    found: set[int] = set()
+    uncertain: set[int] = set()
     for has_sign in signs:
         begins = [has_sign(row[0]) or row[0].after_page or row[0].after_note for row in rows[1:]]
         if sum(begins) < max(MIN_MARKS, MOSTLY * len(begins)):
             continue
-        found.update(n for n, begun in enumerate(begins, start=1) if not begun)
-        found.update(
+        uncertain.update(n for n, begun in enumerate(begins, start=1) if not begun)
+        uncertain.update(
             n
             for n, row in enumerate(rows)
             if any(has_sign(line) and not CONTINUATION_START.match(line.text) for line in row[1:])
         )
-    return found
+    return uncertain
 
 
 def _has_two(row: Row) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.core.model import Warn
-from entrez_kit.references.claims.models import Claim
+from entrez_kit.references.claims.claim_results import Claim
 from entrez_kit.references.files.references import Reference, unreadable_error
 from entrez_kit.references.manuscripts.calls import mark_calls, number_entries
 from entrez_kit.references.manuscripts.document import Beside, Paragraph, parse_numbers
@@ -57,7 +57,7 @@ _NUMBERED: Final = re.compile(r"\[(\^[^\[\]\s]{1,60}|[0-9]{1,4}(?>(?:\s?[,;–�
 """A footnote, or numbers in a list."""
 _NOTE: Final = re.compile(r"\[\^[^\[\]\s]{1,60}\]:")
 _BEHIND_STOP: Final = re.compile(rf"([.!?…][\"”’]?)((?:{_NUMBERED.pattern.replace('(', '(?:', 1)})+)(?=\s|$)")
-_CITATION: Final = re.compile("|".join(one.pattern for one in (_GROUP, _NUMBERED, _BRACKETED)), re.IGNORECASE)
+_CITATION: Final = re.compile("|".join(pattern.pattern for pattern in (_GROUP, _NUMBERED, _BRACKETED)), re.IGNORECASE)
 _JOINED: Final = re.compile(
     r"(?>(?:[\s,;:]|\b(?:and|but|or|yet|so|while|whereas|although|though|which)\b)+)", re.IGNORECASE
 )
@@ -89,14 +89,14 @@ def read_claims(text: str, name: str, kind: str, bibliography: Sequence[Referenc
     """
     keys = {reference.key: _find_id(reference) for reference in bibliography}
     if kind == "md":
-        found = _read_draft(text.replace("\r\n", "\n"), keys)
+        claim_file = _read_draft(text.replace("\r\n", "\n"), keys)
     else:
         rows = (_read_table if kind in ("csv", "tsv") else _read_json)(text, name, kind)
-        found = ClaimFile(list(_read_rows(rows, name, keys)))
-    if not found.claims:
+        claim_file = ClaimFile(list(_read_rows(rows, name, keys)))
+    if not claim_file.claims:
         what = "no sentence of this draft has a citation" if kind == "md" else "this file does not contain a claim"
         raise unreadable_error(name, what, hint=HINT)
-    return found
+    return claim_file
 
 
 def read_document_claims(
@@ -130,13 +130,13 @@ def read_document_claims(
         manuscript = articles.read_article_xml(content, name)
         text = articles.read_paragraphs(content)
     numbers = zip(number_entries(manuscript.references), manuscript.references, strict=True)
-    keys = {number: _find_id(one) for number, one in numbers}
-    keys |= {one.key: _find_id(one) for one in (*manuscript.references, *bibliography)}
-    found = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
-    if not found.claims:
+    keys = {number: _find_id(reference) for number, reference in numbers}
+    keys |= {reference.key: _find_id(reference) for reference in (*manuscript.references, *bibliography)}
+    claim_file = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
+    if not claim_file.claims:
         raise unreadable_error(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
-    found.warnings = [*manuscript.warnings, *found.warnings]
-    return found
+    claim_file.warnings = [*manuscript.warnings, *claim_file.warnings]
+    return claim_file
 
 
 def _find_id(reference: Reference) -> str | None:
@@ -185,7 +185,7 @@ def _read_rows(
         if column is None or not id_columns:
             have = ", ".join(map(str, list(row)[:8])) or "none"
             raise unreadable_error(name, f"the columns claim and id are required, but the file has {have}", hint=HINT)
-        ids = [one for named_ids in id_columns for one in _yield_ids(named.get(named_ids), named_ids, keys)]
+        ids = [cited_id for named_ids in id_columns for cited_id in _yield_ids(named.get(named_ids), named_ids, keys)]
         yield Claim.model_construct(
             text=" ".join(str(named[column] or "").split()), ids=list(dict.fromkeys(ids)), line=line
         )
@@ -206,8 +206,8 @@ def _find_columns(names: tuple[str, ...]) -> tuple[str | None, list[str]]:
 def _yield_ids(value: Any, column: str, keys: Mapping[str, str | None]) -> Iterator[str]:
     """Yield the ids in a cell. In the column pmcid, add "PMC" to a bare number."""
     if isinstance(value, list):
-        for one in value:
-            yield from _yield_ids(one, column, keys)
+        for item in value:
+            yield from _yield_ids(item, column, keys)
         return
     text = _LABEL.sub(" ", str(value if value is not None else ""))
     for word in re.split(r"[\s,;|]+", text):
@@ -246,13 +246,13 @@ def _read_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], 
         keys: the ids of cited works, by number or key.
         has_list: whether every number in brackets is the number of an entry.
     """
-    found = ClaimFile()
+    claim_file = ClaimFile()
     unknown: dict[str, None] = {}
-    for one in text:
+    for source in text:
         # Move a citation from after the full stop to before it.
-        paragraph = _BEHIND_STOP.sub(r"\2\1", one.text)
+        paragraph = _BEHIND_STOP.sub(r"\2\1", source.text)
         # A citation after a block quotation is for the whole quotation.
-        for start, sentence in [(0, paragraph)] if one.is_quote else _yield_clauses(paragraph):
+        for start, sentence in [(0, paragraph)] if source.is_quote else _yield_clauses(paragraph):
             ids, bare, strange = _read_citations(sentence, keys)
             unknown |= dict.fromkeys(strange)
             if not ids:
@@ -261,15 +261,15 @@ def _read_paragraphs(text: Iterable[Paragraph], keys: Mapping[str, str | None], 
             quoted = [words for words in quoted if len(words.split()) >= _MIN_QUOTED]
             for claim in quoted or [bare]:
                 if re.search(r"[^\W\d_]{3}", claim):
-                    place = one.line and one.line + paragraph.count("\n", 0, start)
-                    found.claims.append(
+                    place = source.line and source.line + paragraph.count("\n", 0, start)
+                    claim_file.claims.append(
                         Claim.model_construct(text=" ".join(claim.split()).strip(" ,;:"), ids=ids, line=place)
                     )
     if unknown := {key: None for key in unknown if has_list or key.startswith(("@", "^"))}:
         named = ", ".join(list(unknown)[:10]) + (f" and {len(unknown) - 10} more" if len(unknown) > 10 else "")
         message = f"No PMID, PMCID or DOI is known for these citations: {named}."
-        found.warnings.append(Warn(code="unknown_keys", message=message))
-    return found
+        claim_file.warnings.append(Warn(code="unknown_keys", message=message))
+    return claim_file
 
 
 def _yield_sentences(paragraph: str) -> Iterator[tuple[int, str]]:

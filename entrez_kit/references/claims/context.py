@@ -212,7 +212,7 @@ def _find_denial_before(text: str, begin: int, span: Passage, quoted: Sequence[P
     before = _INSERTIONS.sub(lambda match: " " * len(match[0]), _read_plain(text, begin, span.start))
     quote = _read_plain(text, span.start, span.end)
     for cue in reversed(list(_CUES.finditer(before))):
-        is_quoted = any(one.start <= begin + cue.start() < one.end for one in quoted)
+        is_quoted = any(passage.start <= begin + cue.start() < passage.end for passage in quoted)
         if not is_quoted and _reaches(cue, before, quote):
             return Passage(begin + cue.start(), span.start)
     return None

@@ -9,11 +9,11 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.progress import stop_if_cancelled
-from entrez_kit.fulltext.models import Unavailable
+from entrez_kit.fulltext.fulltext_articles import Unavailable
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import choose_graver
+from entrez_kit.references.claims.claim_results import Place, VerifiedClaim
 from entrez_kit.references.claims.context import find_denial
-from entrez_kit.references.claims.models import Place, VerifiedClaim
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, Passage
 from entrez_kit.references.claims.sentence_index import SentenceIndex, Sentences, TextPart
 
@@ -51,7 +51,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ClaimPlace:
     """A place with all words of the claim; ``denial`` has the words around it that deny or question it."""
 
     place: Place
@@ -80,7 +80,7 @@ class Quotation:
             spans = [begin]
             for piece in others:
                 end = spans[-1].end
-                after = next((one for one in piece.find_all(text, end)), None)
+                after = next((place for place in piece.find_all(text, end)), None)
                 if after is None or after.start - end > MAX_OMITTED or "\n\n" in text.text[end : after.start]:
                     break
                 spans.append(after)
@@ -103,18 +103,20 @@ class ClaimMatcher:
         """Return the outcome of one claim."""
         outcome = VerifiedClaim(claim=text, ids=list(ids), status="not_in_text")
         claim = Quotation(text)
-        if not any(read_identifier(one) for one in ids) or not any(map(str.isalpha, claim.whole.folded.yield_words())):
+        if not any(read_identifier(cited_id) for cited_id in ids) or not any(
+            map(str.isalpha, claim.whole.folded.yield_words())
+        ):
             outcome.status = "invalid"
-            strange = [one for one in ids if read_identifier(one) is None]
+            strange = [cited_id for cited_id in ids if read_identifier(cited_id) is None]
             outcome.detail = f"{join_names(strange)}: no PMID, PMCID or DOI" if strange else "it cites no article"
             if ids and not strange:
                 outcome.detail = "there are no words in it"
             return outcome
         for paper in cited:
             outcome.standing = choose_graver(outcome.standing, paper.standing)
-        found = [place for paper in cited if (place := self._find(claim, paper.sentences))]
-        if found:
-            best = min(found, key=lambda one: one.denial is not None)
+        places = [place for paper in cited if (place := self._find_claim(claim, paper.sentences))]
+        if places:
+            best = min(places, key=lambda place: place.denial is not None)
             outcome.place = best.place
             outcome.status = "found" if best.denial is None else "out_of_context"
             if best.denial is not None:
@@ -134,26 +136,26 @@ class ClaimMatcher:
                 outcome.detail = "only the abstract is available, without the claim" if had else "no text is available"
         return outcome
 
-    def _find(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _Found | None:
+    def _find_claim(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _ClaimPlace | None:
         """Return a place with all words of a claim, preferably one that does not deny the claim.
 
         The claim may omit the numbers of references in the text.
         """
-        denied: _Found | None = None
+        denied: _ClaimPlace | None = None
         for part in self._index.yield_candidates(claim.words, claim.spread, within):
             paper = self._owners[part]
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)
-                    found = _Found(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
+                    place = _ClaimPlace(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
                     if denial is None:
-                        return found
-                    denied = denied or found
+                        return place
+                    denied = denied or place
         return denied
 
     def _take_nearest(self, outcome: VerifiedClaim, claim: Quotation, cited: Sequence[Paper]) -> None:
         """Set the place of a claim that no cited article contains: in another article, or of a similar passage."""
-        elsewhere = self._find(claim, self._index.all, but=cited)
+        elsewhere = self._find_claim(claim, self._index.all, but=cited)
         if elsewhere is not None and elsewhere.denial is None:
             outcome.place, outcome.status = elsewhere.place, "elsewhere"
             outcome.detail = f"it is in {elsewhere.place.id}, which is not cited for it"
@@ -161,9 +163,9 @@ class ClaimMatcher:
         near = [(paper, found) for paper in cited if (found := self._index.find_nearest(claim.whole, paper.sentences))]
         matches = [(paper, *found.match) for paper, found in near if found.match is not None]
         if matches:
-            paper, part, match = max(matches, key=lambda one: one[2].likeness)
+            paper, part, match = max(matches, key=lambda item: item[2].likeness)
             outcome.place, outcome.status = paper.build_place(part, match.passage), "altered"
             outcome.differences = match.differences
         elif near:
-            paper, best = max(near, key=lambda one: one[1].weight)
+            paper, best = max(near, key=lambda item: item[1].weight)
             outcome.nearest = paper.build_place(best.part, best.sentence)

@@ -206,15 +206,15 @@ class FoldedText:
     def compounds(self) -> list[tuple[int, str]]:
         """Hyphenated words of up to six parts, each as one word with the index of its first token."""
         joints = {bisect_right(self._starts, match.start()) for match in _HYPHEN.finditer(self.text)}
-        found: list[tuple[int, str]] = []
+        differences: list[tuple[int, str]] = []
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
             # Yield a longer word for each further part.
             word, behind = next(self.yield_words(number - 1, number)), number
             while word.isalpha() and behind in joints and behind < min(len(self), number + _MAX_PARTS - 1):
                 word += next(self.yield_words(behind, behind + 1))
                 behind += 1
-                found.append((number - 1, word))
-        return found
+                differences.append((number - 1, word))
+        return differences
 
     @cached_property
     def sentences(self) -> "array[int]":
@@ -317,16 +317,16 @@ def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, 
             case "script":
                 if match[0][0] in _RAISED:
                     yield "^", "^", start, start
-                digits = "".join(_RAISED.get(one) or _LOWERED[one] for one in match[0])
+                digits = "".join(_RAISED.get(letter) or _LOWERED[letter] for letter in match[0])
                 yield digits, digits, start, at
             case _ if match[0].isalpha():
                 while at < size and (text[at].isalpha() or unicodedata.combining(text[at])):
                     at += 1
                 yield *_fold_word(text[start:at]), start, at
             case _:  # a sign for letters or a number: ℃, ½
-                for one in unicodedata.normalize("NFKC", match[0]):
-                    if one.isalnum() or one in _KEPT:
-                        yield *_fold_word(one), start, at
+                for character in unicodedata.normalize("NFKC", match[0]):
+                    if character.isalnum() or character in _KEPT:
+                        yield *_fold_word(character), start, at
 
 
 def _find_sign_before(text: str, at: int) -> str:
@@ -342,7 +342,7 @@ def _find_sign_before(text: str, at: int) -> str:
 
 
 def _fold_word(text: str) -> tuple[str, str]:
-    letters = "".join(one for one in unicodedata.normalize("NFKD", text) if not unicodedata.combining(one))
+    letters = "".join(letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter))
     cased = letters.translate(_APART)
     folded = cased.casefold()
     return folded, cased if len(cased) == len(folded) else folded
@@ -387,11 +387,11 @@ def _yield_differences(
                 after = _follows_number(claimed, number)
                 if one.cased != other.cased and not _has_same_capitals(one.cased, other.cased, is_unit=after):
                     yield _build_difference(text, [other], claim, [one], after_number=after)
-        elif _join(theirs) != _join(mine):  # otherwise they differ only in a hyphen
+        elif _join_tokens(theirs) != _join_tokens(mine):  # otherwise they differ only in a hyphen
             yield _build_difference(text, theirs, claim, mine, after_number=_follows_number(claimed, j1))
 
 
-def _join(tokens: Sequence[PassageToken]) -> str:
+def _join_tokens(tokens: Sequence[PassageToken]) -> str:
     return "".join(token.text for token in tokens)
 
 

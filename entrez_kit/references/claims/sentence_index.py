@@ -60,10 +60,10 @@ class SentenceIndex:
         """Add the texts of an article and return its sentences."""
         first = self.all.behind
         for part in parts:
-            self._add(part)
+            self._add_part(part)
         return Sentences(first, self.all.behind)
 
-    def _add(self, part: TextPart) -> None:
+    def _add_part(self, part: TextPart) -> None:
         begin, text = self.all.behind, part.folded
         firsts = text.sentences
         words = [set(text.yield_words(*pair)) for pair in pairwise(firsts)]
@@ -123,7 +123,7 @@ class SentenceIndex:
             return None
         nearest = min(weights, key=lambda sentence: (-weights[sentence], sentence))
         best: tuple[TextPart, NearMatch] | None = None
-        for sentence in nsmallest(MAX_COMPARED, shared, key=lambda one: (-shared[one], -weights[one], one)):
+        for sentence in nsmallest(MAX_COMPARED, shared, key=lambda number: (-shared[number], -weights[number], number)):
             part, local = self._locate(sentence)
             text, firsts = part.folded, part.folded.sentences
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):

@@ -10,17 +10,17 @@ from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import SummarizedOutcomes, drain
 from entrez_kit.fulltext.fetch_fulltext import FulltextRequest, Fulltexts
-from entrez_kit.fulltext.models import FulltextArticle, PmcArticle, Section
+from entrez_kit.fulltext.fulltext_articles import FulltextArticle, PmcArticle, Section
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
-from entrez_kit.references.claims.models import (
+from entrez_kit.references.claims.claim_results import (
     MAX_MCP_CLAIMS,
     STATUSES,
     VerifiedClaim,
     VerifyRequest,
     VerifyResult,
 )
+from entrez_kit.references.claims.match_claims import ClaimMatcher, Paper
 from entrez_kit.references.claims.sentence_index import TextPart
 from entrez_kit.services import Services
 
@@ -40,14 +40,14 @@ class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
     def __iter__(self) -> Iterator[VerifiedClaim]:
         claims = self._request.claims
         papers = _fetch_papers(
-            self._services, list(dict.fromkeys(_make_key(one) for claim in claims for one in claim.ids)), self
+            self._services, list(dict.fromkeys(_make_key(cited_id) for claim in claims for cited_id in claim.ids)), self
         )
         failed = [paper.failure for paper in papers.values() if paper.failure is not None and not paper.parts]
         if failed and len(failed) == len(papers):
             raise failed[0]
         matcher = ClaimMatcher(list(papers.values()))
         for claim in claims:
-            cited = [papers[_make_key(one)] for one in claim.ids]
+            cited = [papers[_make_key(cited_id)] for cited_id in claim.ids]
             outcome = matcher.verify(claim.text, claim.ids, cited)
             outcome.line = claim.line
             self._verified.append(outcome)

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.references.files.read_bibtex import BibtexFile
+from entrez_kit.references.files.read_bibtex import read_bibtex
 
 MAX_FIELD: Final = 16 * 1024 * 1024
 COLUMNS: Final = {
@@ -29,7 +29,7 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     Raises:
         InvalidInput: the file has no references, or a reference cannot be read. The message has its line.
     """
-    citations = _read_bibtex(text) if bibtex else _read_csv(text)
+    citations = _read_bibtex_citations(text) if bibtex else _read_csv_citations(text)
     if not citations:
         raise InvalidInput(
             "The file does not contain a reference.",
@@ -39,9 +39,9 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     return citations
 
 
-def _read_bibtex(text: str) -> list[dict[str, str]]:
+def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
     citations = []
-    for reference in BibtexFile(text, "The BibTeX file").references:
+    for reference in read_bibtex(text, "The BibTeX file").references:
         first = reference.authors[0] if reference.authors else None
         values = {
             "key": reference.key,
@@ -57,7 +57,7 @@ def _read_bibtex(text: str) -> list[dict[str, str]]:
     return citations
 
 
-def _read_csv(text: str) -> list[dict[str, str]]:
+def _read_csv_citations(text: str) -> list[dict[str, str]]:
     text = text.removeprefix("\ufeff")
     header = text.lstrip().partition("\n")[0]
     rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
@@ -90,24 +90,24 @@ def _normalize_column(name: str | None) -> str:
 
 
 def _build_citation(values: dict[str, Any]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    citation: dict[str, str] = {}
     for field, columns in COLUMNS.items():
         value = next((values[column] for column in columns if values.get(column)), None)
         if value and str(value).strip():
-            found[field] = " ".join(str(value).split())
-    if "year" in found:
-        year = re.search(r"[0-9]{4}", found["year"])
-        found.pop("year")
+            citation[field] = " ".join(str(value).split())
+    if "year" in citation:
+        year = re.search(r"[0-9]{4}", citation["year"])
+        citation.pop("year")
         if year:
-            found["year"] = year[0]
-    if "first_page" in found:
-        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", found["first_page"])
-        found["first_page"] = first
+            citation["year"] = year[0]
+    if "first_page" in citation:
+        first, *rest = re.split(r"(?<!\s)\s*+[-\u2010-\u2015]+\s*+", citation["first_page"])
+        citation["first_page"] = first
         if rest and rest[0]:
-            found.setdefault("last_page", rest[0])
-    if "author_name" in found:
-        found["author_name"] = get_first_author(found["author_name"])
-    return found
+            citation.setdefault("last_page", rest[0])
+    if "author_name" in citation:
+        citation["author_name"] = get_first_author(citation["author_name"])
+    return citation
 
 
 def get_first_author(names: str) -> str:

@@ -108,18 +108,18 @@ class ReferenceFile:
 
 def find_identifiers(*texts: str | None) -> dict[IdKind, str]:
     """Return the identifiers in the values of fields, the first of each kind: bare, with a label, or in a URL."""
-    found: dict[IdKind, str] = {}
+    identifiers: dict[IdKind, str] = {}
     for text in texts:
         for part in (text or "").split():
             identifier = read_identifier(part)
             # A bare number in a note or a URL field can have any meaning, also in brackets.
             if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
-                found.setdefault(identifier.kind, identifier.value)
+                identifiers.setdefault(identifier.kind, identifier.value)
         for label, value in _LABELLED.findall(text or ""):
             identifier = read_identifier(value)
             if identifier is not None and identifier.kind == label.lower():
-                found.setdefault(identifier.kind, identifier.value)
-    return found
+                identifiers.setdefault(identifier.kind, identifier.value)
+    return identifiers
 
 
 def find_identifiers_in_notes(*notes: str | None) -> dict[IdKind, str]:

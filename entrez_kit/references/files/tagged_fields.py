@@ -170,11 +170,11 @@ def get_first_value(fields: Iterable[Field], *tags: str) -> str | None:
 
 def list_values(fields: Iterable[Field], *tags: str) -> list[str]:
     """Return the values of the first of several tags that has values."""
-    found: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     for tag, value in fields:
         if tag in tags and value:
-            found.setdefault(tag, []).append(value)
-    return next((found[tag] for tag in tags if tag in found), [])
+            values.setdefault(tag, []).append(value)
+    return next((values[tag] for tag in tags if tag in values), [])
 
 
 def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:

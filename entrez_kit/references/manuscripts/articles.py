@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.fulltext.jats.text import read_reference_list
+from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.references.check.pasted_lists import build_reference, read_list
-from entrez_kit.references.files.read_endnote import EndnoteFile
+from entrez_kit.references.files.read_endnote import read_endnote
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, merge_identifiers, unreadable_error
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.services import Services
@@ -35,7 +35,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     if get_local_name(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
-        exported = EndnoteFile(records)
+        exported = read_endnote(records)
         return Manuscript(exported.references, file=exported)
     articles = (
         [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
@@ -45,7 +45,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
 
 
 def _iter_references(article: Any) -> Iterator[Reference]:
-    texts = {one.id: one.citation for one in read_reference_list(article) if one.id}
+    texts = {listed.id: listed.citation for listed in read_reference_list(article) if listed.id}
     outside = ("sub-article", "response", "front", "ref")
     for number, element in enumerate(iter_descendants(article, "ref", outside=outside), start=1):
         key = get_attribute(element, "id") or f"reference {number}"
@@ -58,8 +58,8 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     """Read one reference: as fields if the publisher tagged the fields of an article, else as text."""
 
     def get_first(*names: str) -> str | None:
-        found = (_join_text(descendant) for name in names for descendant in iter_descendants(element, name))
-        return next((one for one in found if one), None)
+        texts = (_join_text(descendant) for name in names for descendant in iter_descendants(element, name))
+        return next((part for part in texts if part), None)
 
     ids = {
         get_attribute(descendant, "pub-id-type").lower(): _join_text(descendant)
@@ -127,7 +127,7 @@ def _yield_with_numbers(element: Any, numbers: Mapping[str, int]) -> Iterator[st
     for child in element:
         name = get_local_name(child) if isinstance(child.tag, str) else ""
         called = (
-            [str(numbers[one]) for one in get_attribute(child, "rid").split() if one in numbers]
+            [str(numbers[rid]) for rid in get_attribute(child, "rid").split() if rid in numbers]
             if name == "xref"
             else []
         )
@@ -178,9 +178,9 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
 
     failure: UpstreamError | None = None
     try:
-        found = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
-        for one in found.articles:
-            if listed := getattr(one, "references", None):
+        result = FETCH_FULLTEXT.run(services, {"ids": [article.value], "include_references": True})
+        for article_found in result.articles:
+            if listed := getattr(article_found, "references", None):
                 return [
                     build_reference(entry.citation, number, number=str(number), where="reference")
                     for number, entry in enumerate(listed, start=1)
@@ -194,7 +194,7 @@ def fetch_references(services: Services, article: Identifier) -> list[Reference]
             raise item.error
         related = list(read_references(item.record.element, item.pmid or "")) if item.record is not None else []
         if related:
-            return [_to_reference(one, number) for number, one in enumerate(related, start=1)]
+            return [_to_reference(work, number) for number, work in enumerate(related, start=1)]
     if failure is not None:
         raise failure
     raise EntityNotFound(

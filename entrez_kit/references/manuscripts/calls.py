@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
+from entrez_kit.references.check.check_result import InTextFinding
 from entrez_kit.references.check.guessing import guess_parts
-from entrez_kit.references.check.models import InTextFinding
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, parse_numbers
 
@@ -74,7 +74,7 @@ def _find_problems(manuscript: Manuscript) -> Iterable[InTextFinding]:
     references = manuscript.references
     numbered, _ = _find_numbers(manuscript.text, len(references))
     named = list(_find_names(manuscript.text))
-    if len({one.what for one in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
+    if len({call.what for call in numbered}) >= min(MIN_CALLS, len(references)) and len(numbered) >= len(named) / 2:
         return _check_numbers(references, numbered)
     if named:
         return _match_calls(
@@ -98,9 +98,9 @@ def _match_calls(
     used: set[int] = set()
     seen: set[Any] = set()
     for call in calls:
-        found = find_entries(call.what)
-        used.update(found)
-        if not found and call.what not in seen:
+        entries_called = find_entries(call.what)
+        used.update(entries_called)
+        if not entries_called and call.what not in seen:
             yield InTextFinding(kind="no_entry", call=call.label, line=call.line, text=call.text)
         seen.add(call.what)
     for number, (display_text, one) in enumerate(entries):
@@ -152,19 +152,19 @@ def _find_numbers(text: Sequence[Line], most: int) -> tuple[list[_Call], re.Patt
 
     Numbers in parentheses often have another meaning, so they count only if no number is in brackets or superscript.
     """
-    found = [call for line in text for call in _find_in_line(line, _BRACKETED)]
-    found = [call for call in found if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
-    if found:
-        return found, _BRACKETED
+    calls = [call for line in text for call in _find_in_line(line, _BRACKETED)]
+    calls = [call for call in calls if call.what <= most or not FIRST_YEAR <= call.what <= LAST_YEAR]
+    if calls:
+        return calls, _BRACKETED
     raised = [(line, match) for line in text for match in _SUPERSCRIPT.finditer(line.text) if _is_call(match)]
-    if found := [
+    if calls := [
         call for line, match in raised for call in _expand_numbers(match[0].translate(_RAISED), line, match.start())
     ]:
-        return found, _SUPERSCRIPT
-    found = [call for line in text for call in _find_in_line(line, _IN_PARENTHESES)] if most else []
-    if {one.what for one in found if one.what <= most} < set(range(1, min(3, most) + 1)):
-        found = []  # ages, sample sizes, steps
-    return found, _IN_PARENTHESES
+        return calls, _SUPERSCRIPT
+    calls = [call for line in text for call in _find_in_line(line, _IN_PARENTHESES)] if most else []
+    if {call.what for call in calls if call.what <= most} < set(range(1, min(3, most) + 1)):
+        calls = []  # ages, sample sizes, steps
+    return calls, _IN_PARENTHESES
 
 
 def _find_in_line(line: Line, pattern: re.Pattern[str]) -> Iterator[_Call]:
@@ -256,9 +256,9 @@ def _index_entries(references: Sequence[Reference]) -> Callable[[tuple[str, str]
         name, year = call
         # A word before the name may be capitalized: "Physicist Luo".
         for form in dict.fromkeys((name, name.partition(" ")[2] or name)):
-            found = [n for n, (head, years) in enumerate(entries) if year in years and _is_first(form, head)]
-            if found:
-                return found
+            positions = [n for n, (head, years) in enumerate(entries) if year in years and _is_first(form, head)]
+            if positions:
+                return positions
         return []
 
     return find_entries
@@ -335,8 +335,8 @@ def _mark_by_name(text: Sequence[Line], references: Sequence[Reference]) -> Iter
     for line in text:
 
         def mark_narrative(match: re.Match[str], line: Line = line) -> str:
-            found = mark(match[1], match[2], line)
-            return f"{match[1]} [{', '.join(found)}]" if found else match[0]
+            numbers = mark(match[1], match[2], line)
+            return f"{match[1]} [{', '.join(numbers)}]" if numbers else match[0]
 
         def mark_group(match: re.Match[str], line: Line = line) -> str:
             parts = [_PART.match(part.strip()) for part in match[1].split(";")]

@@ -110,9 +110,9 @@ def list_cited_entries(
             warnings.append(missing_warning(name))
             continue
         text = decode_file(content, name).text
-        found = READERS[detect_kind(text, name, f".{name.rpartition('.')[2]}")](text, name)
-        warnings += found.warnings
-        references += [reference for reference in found.references if called is None or reference.key in called]
+        file = READERS[detect_kind(text, name, f".{name.rpartition('.')[2]}")](text, name)
+        warnings += file.warnings
+        references += [reference for reference in file.references if called is None or reference.key in called]
     return references, warnings
 
 

@@ -78,7 +78,7 @@ class _Field:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _DocxReader:
     """Reads the paragraphs, records and citations of the parts of a document."""
 
     name: str
@@ -220,7 +220,7 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     Raises:
         InvalidInput: the file is not a Word document, or exceeds a limit.
     """
-    reader = _Reader(name)
+    reader = _DocxReader(name)
     for part, root in _yield_parts(content, name):
         reader.read_part(root, notes=part != "word/document.xml")
     listed = _merge_numbers(_find_list([paragraph for paragraph in reader.paragraphs if not paragraph.note]))
@@ -236,16 +236,20 @@ def read_docx(content: bytes, name: str) -> Manuscript:
             counts="paragraph",
         )
     # A bibliography written by a reference manager duplicates its records.
-    list_paragraphs = [one for one in listed if one.generated] or listed
+    list_paragraphs = [paragraph for paragraph in listed if paragraph.generated] or listed
     records = _Records(reader.records.values())
     list_numbers = {paragraph.number for paragraph in list_paragraphs}
-    typed = [one for one in listed if one.number not in list_numbers or not records.have(one.text)]
+    typed = [
+        paragraph for paragraph in listed if paragraph.number not in list_numbers or not records.have(paragraph.text)
+    ]
     references = list(reader.records.values())
     references += [
-        build_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
-        for one in typed
+        build_reference(
+            paragraph.text, paragraph.number, number=str(paragraph.item) if paragraph.item else None, where="paragraph"
+        )
+        for paragraph in typed
     ]
-    numbers = {one.number for one in listed}
+    numbers = {paragraph.number for paragraph in listed}
     text = [
         Line(paragraph.number, paragraph.text)
         for paragraph in reader.paragraphs
@@ -268,19 +272,19 @@ def read_docx_lines(content: bytes, name: str) -> list[str]:
             for row in element.iter(f"{W}tr"):
                 lines.append("\t".join(" ".join(_read_text(cell).split()) for cell in row.iter(f"{W}tc")))
         else:
-            lines += [_read_text(one) for one in element.iter(f"{W}p")]
+            lines += [_read_text(paragraph) for paragraph in element.iter(f"{W}p")]
     return lines
 
 
 def _read_text(element: Any) -> str:
     """Return the text of an element; tabs and line breaks are kept, deleted text is not."""
     pieces: list[str] = []
-    for one in _iter_elements(element):
-        if one.tag == f"{W}t":
-            pieces.append(str(one.text or ""))
-        elif one.tag in (f"{W}tab", f"{W}br", f"{W}cr"):
-            pieces.append("\t" if one.tag == f"{W}tab" else "\n")
-        elif one.tag == f"{W}noBreakHyphen":
+    for inner in _iter_elements(element):
+        if inner.tag == f"{W}t":
+            pieces.append(str(inner.text or ""))
+        elif inner.tag in (f"{W}tab", f"{W}br", f"{W}cr"):
+            pieces.append("\t" if inner.tag == f"{W}tab" else "\n")
+        elif inner.tag == f"{W}noBreakHyphen":
             pieces.append("-")
     return "".join(pieces)
 
@@ -351,11 +355,11 @@ def _merge_numbers(listed: list[_Paragraph]) -> list[_Paragraph]:
     """Remove the paragraphs that contain only a number, and give the number to the next paragraph."""
     result: list[_Paragraph] = []
     number: int | None = None
-    for one in listed:
-        if match := _COUNT.fullmatch(one.text):
+    for paragraph in listed:
+        if match := _COUNT.fullmatch(paragraph.text):
             number = int(match[1])
             continue
-        result.append(replace(one, item=one.item or number))
+        result.append(replace(paragraph, item=paragraph.item or number))
         number = None
     return result
 

@@ -70,7 +70,7 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
     text, beside = _split_contents(decode_file(content, name).text, beside)
     parts, warnings = _read_parts(text, own, beside)
     calls = [call for part, text in parts.items() for call in _yield_calls(text, part)]
-    references = [one for text in parts.values() for one in (*_yield_items(text), *_yield_entries(text))]
+    references = [reference for text in parts.values() for reference in (*_yield_items(text), *_yield_entries(text))]
     searched = []
     if not references:
         called = {call.key for call in calls}
@@ -82,8 +82,8 @@ def read_latex(content: bytes, name: str, beside: Beside) -> Manuscript:
             if list_content is not None:
                 text = _COMMENT.sub("", decode_file(list_content, own).text)
                 references = [*_yield_items(text), *_yield_entries(text)]
-        named = (one.strip() for text in parts.values() for found in _FILES.findall(text) for one in found.split(","))
-        files = [one if one.endswith(".bib") else f"{one}.bib" for one in dict.fromkeys(named) if one]
+        named = (file.strip() for text in parts.values() for found in _FILES.findall(text) for file in found.split(","))
+        files = [file if file.endswith(".bib") else f"{file}.bib" for file in dict.fromkeys(named) if file]
         # A .bbl file may be older than the last citations and then lacks their entries.
         missing = called - {reference.key for reference in references} - ({"*"} if references else set())
         if missing or not references:

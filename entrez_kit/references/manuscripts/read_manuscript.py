@@ -49,7 +49,7 @@ def read_manuscript(
     """
     if not content.strip():
         raise unreadable_error(name, "the file is empty", hint=FILES)
-    manuscript = _read(content, name, suffix.lower(), beside, has_text=has_text)
+    manuscript = _read_by_suffix(content, name, suffix.lower(), beside, has_text=has_text)
     if not manuscript.references:
         raise _no_list(manuscript, name, suffix.lower())
     return manuscript
@@ -61,13 +61,13 @@ def _no_list(manuscript: Manuscript, name: str, suffix: str) -> InvalidInput:
 
     where = manuscript.searched or f"no line has only the word {', '.join(HEADINGS[:-1])} or {HEADINGS[-1]}"
     missing = [warning.message.rstrip(".") for warning in manuscript.warnings]
-    calls = [one.call for one in check_calls(manuscript)]
+    calls = [finding.call for finding in check_calls(manuscript)]
     text = f"citations without an entry: {join_names(calls)}" if calls else ""
     problem = "; ".join(part for part in (f"no list of references was found: {where}", *missing, text) if part)
     return unreadable_error(name, problem, hint=BIB_HINT if suffix in (".tex", ".bbl") else HINT)
 
 
-def _read(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
+def _read_by_suffix(content: bytes, name: str, suffix: str, beside: Beside, *, has_text: bool) -> Manuscript:
     match suffix:
         case ".docx":
             from entrez_kit.references.manuscripts.read_docx import read_docx

@@ -16,8 +16,8 @@ from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
 from entrez_kit.references.merge.entries import Entry
-from entrez_kit.references.merge.merge_references import read_files
-from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.files_to_merge import read_files
+from entrez_kit.references.merge.merge_documents import FileToMerge
 
 FORMATS: Final = tuple(FILES)
 _IDS: Final = ("pmid", "pmcid", "doi")
@@ -80,7 +80,7 @@ def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
         return write_bibtex_item(build_item(entry), _find_key(entry, keys))
     if target == "nbib":
         ids = {kind: entry.keys.get(kind) for kind in _IDS}
-        lines = [one for one in convert_to_nbib(entry.original.fields, **ids) if one[1]]
+        lines = [field for field in convert_to_nbib(entry.original.fields, **ids) if field[1]]
         return "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
     return "\n".join((*(f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)), "ER  - "))
 
@@ -93,7 +93,7 @@ def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:
     values = {value for _, value in fields}
     for kind, tags, tag, form in _RIS_IDS:
         value = entry.keys.get(kind)
-        known = value in values or (kind == "pmid" and any(value in one for one in values if value))
+        known = value in values or (kind == "pmid" and any(value in text for text in values if value))
         if value and not known and not (tags and get_first_value(fields, *tags)):
             yield tag, form.format(value)
     if (key := entry.keys.get("key")) and not get_first_value(fields, "ID"):

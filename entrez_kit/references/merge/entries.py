@@ -111,11 +111,18 @@ class CitationParts:
     pmcid: str | None
 
 
-def _shorten_reference(one: Reference) -> CitationParts:
+def _shorten_reference(reference: Reference) -> CitationParts:
     """Return the parts of a reference that stay in memory."""
     return CitationParts(
-        *(one.authors[0].text if one.authors else "", len(one.authors), one.title, one.text, one.journal, one.year),
-        *(one.volume, one.issue, one.pages, one.doi, one.pmid, one.pmcid),
+        *(
+            reference.authors[0].text if reference.authors else "",
+            len(reference.authors),
+            reference.title,
+            reference.text,
+            reference.journal,
+            reference.year,
+        ),
+        *(reference.volume, reference.issue, reference.pages, reference.doi, reference.pmid, reference.pmcid),
     )
 
 
@@ -151,14 +158,22 @@ class Entry:
     @property
     def richness(self) -> tuple[int, ...]:
         """How complete the record is; larger is better. A tie is decided by the name of the file and the position."""
-        one = self.reference
-        core = (one.title, one.authors, one.journal, one.year, one.volume, one.issue, one.pages)
+        reference = self.reference
+        core = (
+            reference.title,
+            reference.authors,
+            reference.journal,
+            reference.year,
+            reference.volume,
+            reference.issue,
+            reference.pages,
+        )
         abstract = self.get_first(*ABSTRACT_TAGS) or ""
         return (
-            3 * bool(abstract) + 2 * bool(one.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
+            3 * bool(abstract) + 2 * bool(reference.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
             len({tag for tag, _ in self.original.fields}),
             len(abstract),
-            one.authors,
+            reference.authors,
             len(self.original.fields),
         )
 
@@ -268,8 +283,10 @@ def _yield_keys(reference: Reference, original: OriginalRecord, source: str) -> 
 def _find_doi(text: str | None) -> str | None:
     if not text or "10." not in text:
         return None
-    found = read_identifier(text)
-    return found.value if found is not None and found.kind == "doi" else find_identifiers(text).get("doi")
+    identifier = read_identifier(text)
+    return (
+        identifier.value if identifier is not None and identifier.kind == "doi" else find_identifiers(text).get("doi")
+    )
 
 
 def _shorten(text: str | None) -> str | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
 
-from entrez_kit.references.merge.candidates import yield_candidate_pairs
-from entrez_kit.references.merge.compare import PairVerdict, compare, find_conflict
+from entrez_kit.references.merge.candidate_pairs import yield_candidate_pairs
+from entrez_kit.references.merge.pair_rules import PairVerdict, compare, find_conflict
 from entrez_kit.references.merge.signatures import Signature
 
 Pair = tuple[int, int]
@@ -38,14 +38,14 @@ def compare_records(
     Args:
         step: called with the number of compared pairs.
     """
-    found: dict[Pair, PairVerdict] = {}
+    verdicts: dict[Pair, PairVerdict] = {}
     for number, pair in enumerate(yield_candidate_pairs(records)):
         if number % 10_000 == 0:
             step(number)
         verdict = compare(records[pair[0]], records[pair[1]])
         if verdict is not None:
-            found[pair] = verdict
-    return found
+            verdicts[pair] = verdict
+    return verdicts
 
 
 def link_records(
@@ -72,7 +72,7 @@ def link_records(
     open_pairs = {pair: verdict for pair, verdict in verdicts.items() if pair not in decided}
     alone = list(alone)
     if parted or alone:
-        before = _join(records, open_pairs, merged, set())
+        before = _join_records(records, open_pairs, merged, set())
         members = {position: group for group in before.duplicates for position in group}
         leaving = [pair for pair in parted.values() if pair[0] in members.get(pair[1], ())]
         leaving += [(-1, position) for position in alone]
@@ -85,37 +85,37 @@ def link_records(
         apart -= merged
     else:
         apart = set()
-    found = _join(records, open_pairs, merged, apart)
+    linked = _join_records(records, open_pairs, merged, apart)
     taken_out = set(alone)
-    found.separated = {pair for pair in apart if taken_out & set(pair)}
+    linked.separated = {pair for pair in apart if taken_out & set(pair)}
     for pair in families:
-        found.families[order_pair(pair)] = PairVerdict("family", DECIDED, 1000)
-    return found
+        linked.families[order_pair(pair)] = PairVerdict("family", DECIDED, 1000)
+    return linked
 
 
 DECIDED: Final = "decided by a person"
 
 
-def _join(
+def _join_records(
     records: Sequence[Signature], verdicts: Mapping[Pair, PairVerdict], merged: set[Pair], apart: set[Pair]
 ) -> Linked:
-    found = Linked()
-    by_kind: dict[str, dict[Pair, PairVerdict]] = {"same": {}, "family": found.families, "undecided": found.undecided}
+    linked = Linked()
+    by_kind: dict[str, dict[Pair, PairVerdict]] = {"same": {}, "family": linked.families, "undecided": linked.undecided}
     for pair, verdict in verdicts.items():
         if pair not in apart:
             by_kind[verdict.kind][pair] = verdict
     groups = _Groups(records, dict.fromkeys(apart, "a decision to keep them apart"))
     for pair in sorted(merged):
         groups.join(pair)
-        found.reasons[pair] = PairVerdict("same", DECIDED, 1000)
-    for pair, verdict in found.families.items():
+        linked.reasons[pair] = PairVerdict("same", DECIDED, 1000)
+    for pair, verdict in linked.families.items():
         if not groups.are_joined(pair):
             groups.apart.setdefault(pair, f"a link as a family ({verdict.why})")
-    _join_by_strength(groups, by_kind["same"], found)
-    found.duplicates = groups.list_groups()
-    found.families = {pair: one for pair, one in found.families.items() if not groups.are_joined(pair)}
-    found.undecided = {pair: one for pair, one in found.undecided.items() if not groups.are_joined(pair)}
-    return found
+    _join_by_strength(groups, by_kind["same"], linked)
+    linked.duplicates = groups.list_groups()
+    linked.families = {pair: one for pair, one in linked.families.items() if not groups.are_joined(pair)}
+    linked.undecided = {pair: one for pair, one in linked.undecided.items() if not groups.are_joined(pair)}
+    return linked
 
 
 def order_pair(pair: Pair) -> Pair:
@@ -182,10 +182,10 @@ class _Groups:
         for one, other in pairs:
             mine, theirs = find_root(self._find_root(one)), find_root(self._find_root(other))
             parents[max(mine, theirs)] = min(mine, theirs)
-        found: dict[int, list[Pair]] = defaultdict(list)
+        pairs_of_group: dict[int, list[Pair]] = defaultdict(list)
         for pair in pairs:
-            found[find_root(self._find_root(pair[0]))].append(pair)
-        yield from found.values()
+            pairs_of_group[find_root(self._find_root(pair[0]))].append(pair)
+        yield from pairs_of_group.values()
 
     def find_conflict(self, pairs: list[Pair]) -> str | None:
         """Return why the records of some pairs cannot be one group; None if they can."""
@@ -213,9 +213,9 @@ class _Groups:
     def _find_conflict_between(self, mine: list[int], theirs: list[int]) -> str | None:
         apart = self._map_partners()
         inside = set(theirs)
-        for one in mine:
-            if one in apart and (shared := apart[one] & inside):
-                return self.apart[order_pair((one, min(shared)))]
+        for position in mine:
+            if position in apart and (shared := apart[position] & inside):
+                return self.apart[order_pair((position, min(shared)))]
         for first in self._list_distinct(mine):
             for second in self._list_distinct(theirs):
                 if conflict := find_conflict(first, second):
@@ -233,11 +233,11 @@ class _Groups:
 
     def _list_distinct(self, members: list[int]) -> list[Signature]:
         """Return one record for each combination of the parts that can be in conflict."""
-        found: dict[tuple[str | bool, ...], Signature] = {}
+        kinds: dict[tuple[str | bool, ...], Signature] = {}
         for position in members:
             one = self._records[position]
-            found.setdefault((one.pmid, one.doi, one.part, one.is_erratum, one.is_reply, one.is_preprint), one)
-        return list(found.values())[:MAX_COMPARED]
+            kinds.setdefault((one.pmid, one.doi, one.part, one.is_erratum, one.is_reply, one.is_preprint), one)
+        return list(kinds.values())[:MAX_COMPARED]
 
     def list_groups(self) -> list[list[int]]:
         """Return the groups with several records."""

@@ -2,8 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha1
-from pathlib import PurePath
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
@@ -11,29 +9,26 @@ from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.references.files.references import Reference, ReferenceFile
-from entrez_kit.references.merge.compare import PairVerdict, Relation
-from entrez_kit.references.merge.entries import Entry, read_entries
+from entrez_kit.references.merge.entries import Entry
+from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, order_pair
-from entrez_kit.references.merge.models import (
-    READABLE,
+from entrez_kit.references.merge.merge_documents import (
     DatabaseFigures,
     Decision,
-    FileToMerge,
-    Group,
     MergeCounts,
     MergeRequest,
     MergeResult,
+    RecordGroup,
     RecordOfFile,
     SourceFigures,
     UndecidedPair,
 )
+from entrez_kit.references.merge.pair_rules import PairVerdict, Relation
 from entrez_kit.references.merge.review import ReviewRow
 from entrez_kit.references.merge.works import MergedWork
 from entrez_kit.services import Services
 
 MAX_CITED_TITLE: Final = 160
-TABLES: Final = (".csv", ".tsv")
 
 
 def merge_references(services: Services, request: MergeRequest) -> MergeResult:
@@ -71,11 +66,11 @@ def merge_entries(
     Raises:
         InvalidInput: ``separate`` has an unknown id.
     """
-    found = list(warnings)
+    all_warnings = list(warnings)
     signatures = [entry.signature for entry in entries]
     verdicts = compare_records(signatures, step=lambda done: report_progress(done))
     by_id = {entry.id: number for number, entry in enumerate(entries)}
-    decided = _resolve(decisions, entries, by_id, found)
+    decided = _resolve_decisions(decisions, entries, by_id, all_warnings)
     alone = _find_ids(separate, by_id)
     linked = link_records(
         signatures,
@@ -86,121 +81,34 @@ def merge_entries(
         alone=alone,
     )
     works, work_of = _build_works(entries, linked)
-    return _build_result(names, entries, linked, works, work_of, found)
-
-
-# Files
-
-
-def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], list[Warn]]:
-    """Return the records of files, a unique name for each file, and warnings.
-
-    Raises:
-        InvalidInput: a file cannot be read, or has no records.
-    """
-    entries: list[Entry] = []
-    warnings: list[Warn] = []
-    names = _make_unique_names(files)
-    for slot, (file, name) in enumerate(zip(files, names, strict=True)):
-        kind, records, found = _read_file(file)
-        warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
-        entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
-        del records  # the lines of a large file
-        report_progress(len(entries))
-    return entries, names, warnings
-
-
-def _make_unique_names(files: Sequence[FileToMerge]) -> list[str]:
-    """Return a name for each file. Equal names get a number, which does not depend on the order of the files."""
-    repeated = Counter(file.file for file in files)
-    digests = [sha1((file.text or repr(file.references)).encode(), usedforsecurity=False).hexdigest() for file in files]
-    names = [file.file for file in files]
-    for name in (one for one, count in repeated.items() if count > 1):
-        slots = sorted((slot for slot, file in enumerate(files) if file.file == name), key=lambda slot: digests[slot])
-        for number, slot in enumerate(slots[1:], start=2):
-            names[slot] = f"{name} ({number})"
-    return names
-
-
-def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference], list[Warn]]:
-    """Read the records of a file, and return its format, the records, and warnings.
-
-    Raises:
-        InvalidInput: the file cannot be read, or has no records.
-    """
-    from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
-
-    if file.references:
-        return "references", file.references, []
-    text, name = file.text or "", file.file
-    suffix = PurePath(name).suffix.lower()
-    read: ReferenceFile
-    if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
-        return "endnote", *_read_xml(text, name)
-    if suffix in TABLES:
-        from entrez_kit.references.files.read_csv import CsvFile
-
-        read = CsvFile(text, name)
-        if not read.references:
-            raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-        return "csv", read, read.warnings
-    kind = detect_kind(text, name, suffix, hint=READABLE)
-    if kind == "ids":
-        return "list", *_read_list(text, name)
-    read = read_reference_file(text, name, kind)
-    return kind, read, [warning for warning in read.warnings if warning.code != "duplicate_key"]
-
-
-def _read_xml(text: str, name: str) -> tuple[ReferenceFile | list[Reference], list[Warn]]:
-    """Read an EndNote XML export, or the list of a JATS article."""
-    from entrez_kit.references.manuscripts.articles import read_article_xml
-
-    manuscript = read_article_xml(text.encode(), name)
-    if not manuscript.references:
-        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-    return manuscript.file or manuscript.references, manuscript.warnings
-
-
-def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
-    """Read a list of identifiers or of written references."""
-    from entrez_kit.base.identifiers import read_identifier
-    from entrez_kit.references.check.pasted_lists import read_list
-
-    words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
-    found = [read_identifier(word) for word in words]
-    if words and all(found):
-        return [Reference(key=one.original, **{one.kind: one.value}) for one in found if one is not None], []
-    pasted = read_list(text)
-    if not pasted.references:
-        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-    return pasted.references, list(pasted.warnings)
+    return _build_result(names, entries, linked, works, work_of, all_warnings)
 
 
 # Decisions
 
 
 def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
-    found = []
-    for one in ids:
-        if one not in by_id:
+    positions = []
+    for record_id in ids:
+        if record_id not in by_id:
             raise InvalidInput(
-                f"No record has the id {one}.",
-                invalid_input=one,
+                f"No record has the id {record_id}.",
+                invalid_input=record_id,
                 recovery_hint="Ids are file names with positions, such as embase.ris#12; groups and reviews list them.",
                 details={"reason": "unknown_record"},
             )
-        found.append(by_id[one])
-    return found
+        positions.append(by_id[record_id])
+    return positions
 
 
-def _resolve(
+def _resolve_decisions(
     decisions: Sequence[Decision], entries: Sequence[Entry], by_id: Mapping[str, int], warnings: list[Warn]
 ) -> dict[Pair, str]:
     """Find the records of decisions, by id and fingerprint; warn about decisions on records that no file has."""
     by_fingerprint: dict[str, int] = {}
     for number, entry in enumerate(entries):
         by_fingerprint.setdefault(entry.fingerprint, number)
-    found: dict[Pair, str] = {}
+    decided: dict[Pair, str] = {}
     lost = []
     for decision in decisions:
         prints = decision.fingerprints if len(decision.fingerprints) == 2 else ["", ""]
@@ -214,11 +122,11 @@ def _resolve(
         if one is None or other is None or one == other:
             lost.append(" and ".join(decision.members))
         else:
-            found[one, other] = decision.decision
+            decided[one, other] = decision.decision
     if lost:
         message = f"{len(lost)} decisions name records that no file contains: {'; '.join(lost[:5])}."
         warnings.append(Warn(code="decision_unmatched", message=message, terms=lost))
-    return found
+    return decided
 
 
 # Works
@@ -236,14 +144,14 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedW
         )
         if ranked[0] != position:
             continue
-        rest = sorted((entries[n] for n in ranked[1:]), key=lambda one: (one.file, one.index))
+        rest = sorted((entries[n] for n in ranked[1:]), key=lambda entry: (entry.file, entry.index))
         for n in group:
             work_of[n] = len(works)
         works.append(MergedWork(entries[position], rest))
     return works, work_of
 
 
-def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
+def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[RecordGroup]:
     """Join the links between works to families, and store in each work the works of its family."""
     links: dict[int, set[int]] = defaultdict(set)
     reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
@@ -252,7 +160,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         links[pair[0]].add(pair[1])
         links[pair[1]].add(pair[0])
         reasons[pair].add((verdict.why, verdict.relation))
-    groups: list[Group] = []
+    groups: list[RecordGroup] = []
     seen: set[int] = set()
     for start in sorted(links):
         if start in seen:
@@ -263,22 +171,22 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
                 members.add(near)
                 waiting.append(near)
         seen |= members
-        found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
-        ids = sorted((works[n].kept for n in members), key=lambda one: (one.file, one.index))
+        family_reasons = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
+        ids = sorted((works[n].kept for n in members), key=lambda entry: (entry.file, entry.index))
         groups.append(
-            Group(
+            RecordGroup(
                 kind="family",
-                members=[one.id for one in ids],
-                why="; ".join(sorted({why for why, _ in found})),
-                relations=sorted({relation for _, relation in found if relation}),
+                members=[entry.id for entry in ids],
+                why="; ".join(sorted({why for why, _ in family_reasons})),
+                relations=sorted({relation for _, relation in family_reasons if relation}),
             )
         )
         for n in members:
-            works[n].families = [one.id for one in ids if one.id != works[n].kept.id]
+            works[n].families = [entry.id for entry in ids if entry.id != works[n].kept.id]
     return sorted(groups, key=lambda group: group.members)
 
 
-def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[RecordGroup]:
     position_of = {entry: number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
@@ -288,10 +196,10 @@ def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry
     for work in works:
         if not work.others:
             continue
-        members = sorted(work.entries, key=lambda one: (one.file, one.index))
+        members = sorted(work.entries, key=lambda entry: (entry.file, entry.index))
         reasons = sorted({reason for member in members for reason in why[position_of[member]]})
         groups.append(
-            Group(
+            RecordGroup(
                 kind="duplicate", members=[member.id for member in members], why="; ".join(reasons), kept=work.kept.id
             )
         )
@@ -315,7 +223,7 @@ def _build_result(
     for pair, verdict in _open_pairs(entries, linked, work_of):
         texts = [cite_entry(entries[n]) for n in pair]
         undecided.append(UndecidedPair(members=[entries[n].id for n in pair], why=verdict.why, texts=texts))
-    undecided.sort(key=lambda one: one.members)
+    undecided.sort(key=lambda pair: pair.members)
     result = MergeResult(
         records=[  # without validation, which would copy the keys
             RecordOfFile.model_construct(id=entry.id, file=entry.file, index=entry.index, keys=entry.keys)
@@ -346,7 +254,7 @@ def _build_result(
 
 def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]) -> list[tuple[Pair, PairVerdict]]:
     """Return the undecided pairs in order, one for each pair of works."""
-    found: dict[Pair, tuple[Pair, PairVerdict]] = {}
+    open_pairs: dict[Pair, tuple[Pair, PairVerdict]] = {}
     ordered = [
         (sorted(pair, key=lambda n: (entries[n].file, entries[n].index)), verdict)
         for pair, verdict in linked.undecided.items()
@@ -356,18 +264,20 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
     ):
         works = order_pair((work_of[one], work_of[other]))
         if order_pair((one, other)) not in linked.families:
-            found.setdefault(works, ((one, other), verdict))
-    return list(found.values())
+            open_pairs.setdefault(works, ((one, other), verdict))
+    return list(open_pairs.values())
 
 
 def cite_entry(entry: Entry) -> str:
     """Return a record as one line for a person."""
-    one = entry.reference
-    authors = f"{one.first_author}{' et al' if one.authors > 1 else ''}".removesuffix(".") + ". " if one.authors else ""
-    title = cut_middle(one.title or one.text or "(no title)", MAX_CITED_TITLE)
-    place = f"{one.volume or ''}{f'({one.issue})' if one.issue else ''}{f':{one.pages}' if one.pages else ''}"
-    parts = [entry.signature.journal and (entry.reference.journal or ""), one.year, place]
+    reference = entry.reference
+    first = f"{reference.first_author}{' et al' if reference.authors > 1 else ''}".removesuffix(".")
+    title = cut_middle(reference.title or reference.text or "(no title)", MAX_CITED_TITLE)
+    issue, pages = f"({reference.issue})" if reference.issue else "", f":{reference.pages}" if reference.pages else ""
+    journal = entry.signature.journal and (reference.journal or "")
+    parts = [journal, reference.year, f"{reference.volume or ''}{issue}{pages}"]
     ids = [f"{name} {entry.keys[kind]}" for kind, name in (("pmid", "PMID"), ("doi", "doi")) if kind in entry.keys]
+    authors = f"{first}. " if reference.authors else ""
     return " ".join(part for part in (f"{authors}{title}.", " ".join(filter(None, parts)), *ids) if part)
 
 

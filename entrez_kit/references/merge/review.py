@@ -52,14 +52,14 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
     if missing:
         hint = "Name the review file that an earlier merge wrote, or the path of a new file."
         raise unreadable_error(name, f"this review file lacks the columns {', '.join(missing)}", hint=hint)
-    found = []
+    review_rows = []
     for row in rows:
         cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
         word = cells["decision"].lower()
         if word and word not in _WORDS:
             problem = f"the decision must be {', '.join(get_args(Choice)[:-1])} or {get_args(Choice)[-1]}"
             raise unreadable_error(name, f"{problem} (got {cells['decision']})", line=rows.line_num)
-        found.append(
+        review_rows.append(
             ReviewRow(
                 suggestion=cells["suggestion"],
                 why=cells["why"],
@@ -70,7 +70,7 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
                 note=cells["note"],
             )
         )
-    return found
+    return review_rows
 
 
 def write_review(rows: Iterable[ReviewRow], earlier: Sequence[ReviewRow] = ()) -> str:

@@ -239,15 +239,17 @@ def read_title(text: str) -> tuple[str, tuple[str, ...]]:
     original, bracket, translation = cleaned.rpartition("[")  # a title, and its translation in brackets
     if bracket and translation.find("]") == len(translation) - 1 and min(len(original), len(translation) - 1) > 14:
         parts += [fold_title(original), fold_title(translation)]
-    return whole, tuple(dict.fromkeys(one for one in (whole, *parts) if one == whole or len(one.split()) > 3))
+    return whole, tuple(
+        dict.fromkeys(folded for folded in (whole, *parts) if folded == whole or len(folded.split()) > 3)
+    )
 
 
 def list_numbers(title: str) -> tuple[str, ...]:
     """Return the numbers in a folded title, Roman ones as digits."""
-    found = [
+    numbers = [
         _ROMAN.get(word, word) for word in title.split() if word in _ROMAN or word[:1].isdigit() or word[-1:].isdigit()
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(numbers))
 
 
 def find_part(title: str) -> str:

@@ -113,7 +113,7 @@ class MergedWork:
             new = [field for field in entry.original.fields if field[0] not in own_tags]
             added += new
             own_tags |= {tag for tag, _ in new}
-        added = [one for one in added if one[0] != "N1" or not one[1].startswith(SOURCE_NOTE)]
+        added = [field for field in added if field[0] != "N1" or not field[1].startswith(SOURCE_NOTE)]
         added += [("N1", f"{MERGED_NOTE}{_name_entry(entry)}") for entry in self.others]
         return list(dict.fromkeys((*added, ("N1", f"{SOURCE_NOTE}{'; '.join(self.sources)}"))))
 
@@ -124,11 +124,13 @@ class MergedWork:
             "id": self.kept.id,
             "title": get_first_value(fields, *TITLE_TAGS),
             "authors": "; ".join(value for tag, value in fields if tag in AUTHOR_TAGS),
-            "year": reference.year or next((one.reference.year for one in self.others if one.reference.year), None),
+            "year": reference.year
+            or next((entry.reference.year for entry in self.others if entry.reference.year), None),
             "journal": get_first_value(fields, *JOURNAL_TAGS),
             "volume": get_first_value(fields, "VL"),
             "issue": get_first_value(fields, "IS", "CP"),
-            "pages": reference.pages or next((one.reference.pages for one in self.others if one.reference.pages), None),
+            "pages": reference.pages
+            or next((entry.reference.pages for entry in self.others if entry.reference.pages), None),
             "doi": self.find_key("doi"),
             "pmid": self.find_key("pmid"),
             "pmcid": self.find_key("pmcid"),
@@ -220,11 +222,11 @@ def write_nbib(work: MergedWork) -> str:
     """Return a work as a MEDLINE record: the original record, or a new one."""
     if work.kept.kind == "nbib" and work.kept.original.text is not None:
         lines = [work.kept.original.text]
-        added = [one for one in convert_to_nbib(work.list_additions(), pmid=None, doi=None, pmcid=None) if one[1]]
+        added = [field for field in convert_to_nbib(work.list_additions(), pmid=None, doi=None, pmcid=None) if field[1]]
     else:
         lines = []
         ids = {kind: work.find_key(kind) for kind in ("pmid", "doi", "pmcid")}
-        added = [one for one in convert_to_nbib(work.fields, **ids) if one[1]]
+        added = [field for field in convert_to_nbib(work.fields, **ids) if field[1]]
     text = "\n".join(line for tag, value in added for line in wrap_field(tag, value))
     return "\n".join([*lines, text] if text else lines)
 

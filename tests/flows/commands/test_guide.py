@@ -23,7 +23,7 @@ from entrez_kit.core.operation import SOURCE_WARNING_CODES
 from entrez_kit.guides import ALIASES, TOPICS, list_guides, read_guide
 from entrez_kit.pubmed.standing_lookup import STANDING_UNKNOWN
 from entrez_kit.references.match import WarningCode
-from entrez_kit.relationships.models import Provenance
+from entrez_kit.relationships.related_documents import Provenance
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import MESSAGES
 from entrez_kit.services.transport import DAY, HOUR, NOT_FOUND_TTL, TTL, WEEK

@@ -12,7 +12,7 @@ from entrez_kit.databases.info import InfoResult
 from entrez_kit.databases.link import Link, LinkResult, LinkSet
 from entrez_kit.databases.summary import SummaryResult
 from entrez_kit.pubmed.models import Article, BriefSummary
-from entrez_kit.relationships.models import RelationshipsResult
+from entrez_kit.relationships.related_documents import RelationshipsResult
 
 PMIDS = ["99000001", "99000002", "99000051"]
 

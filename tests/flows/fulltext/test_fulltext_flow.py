@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fixture_types import KitFor
 
-from entrez_kit.fulltext.models import PmcArticle, UnpaywallArticle
+from entrez_kit.fulltext.fulltext_articles import PmcArticle, UnpaywallArticle
 from entrez_kit.sandbox.server import Sandbox
 
 WRITTEN = "99000001"

@@ -12,7 +12,7 @@ from pdf_files import encrypt_pdf, write_pdf, write_prose
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.fulltext.article_lookup import Answer
-from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.fulltext_articles import UnpaywallArticle
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.local.eutils.replies import HTML, JSON, LocalReply
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState

@@ -16,8 +16,8 @@ from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK
+from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.crossref_records import convert_to_article, determine_standing_of_work
-from entrez_kit.references.check.models import CheckedReference
 from entrez_kit.references.check.retraction_watch import read_retraction_watch
 from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
 from entrez_kit.references.files.references import Reference

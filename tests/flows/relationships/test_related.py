@@ -16,7 +16,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.relationships.fallback import read_page
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
-from entrez_kit.relationships.models import RelationshipsRequest, RelationshipsResult, to_full_name
+from entrez_kit.relationships.related_documents import RelationshipsRequest, RelationshipsResult, to_full_name
 from entrez_kit.sandbox.demo import DemoPubMed
 from entrez_kit.sandbox.server import Sandbox
 

@@ -15,7 +15,7 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 from entrez_kit.base.settings import Settings
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
-from entrez_kit.relationships.models import MAX_VIA, RelationshipsResult
+from entrez_kit.relationships.related_documents import MAX_VIA, RelationshipsResult
 from entrez_kit.relationships.snowball import BATCH
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.europe_pmc import EuropePMC

@@ -12,7 +12,7 @@ from pypdf import PdfReader
 
 from entrez_kit import EntrezKit
 from entrez_kit.fulltext.article_lookup import Answer
-from entrez_kit.fulltext.models import UnpaywallArticle
+from entrez_kit.fulltext.fulltext_articles import UnpaywallArticle
 from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 from entrez_kit.sandbox.server import Sandbox
 

@@ -23,7 +23,7 @@ from prepared_services import (
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT, build_missing_error
-from entrez_kit.fulltext.models import PmcArticle
+from entrez_kit.fulltext.fulltext_articles import PmcArticle
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.in_flight import mark_sent
 

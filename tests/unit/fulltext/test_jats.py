@@ -5,8 +5,8 @@ from jats_words import list_lines
 from one_jats_article import parse_jats
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.fulltext.fulltext_articles import FulltextDate, Section
 from entrez_kit.fulltext.jats.article import JatsArticle, JatsError, iter_jats
-from entrez_kit.fulltext.models import FulltextDate, Section
 from entrez_kit.pubmed.standing import to_retraction_status
 
 MATHML = 'xmlns:mml="http://www.w3.org/1998/Math/MathML"'

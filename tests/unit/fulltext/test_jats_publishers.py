@@ -7,7 +7,7 @@ import pytest
 from jats_words import ANOTHER_PLACE, find_bodies, get_local_name, list_lines, list_words, read_text
 from one_jats_article import parse_jats
 
-from entrez_kit.fulltext.models import FulltextDate
+from entrez_kit.fulltext.fulltext_articles import FulltextDate
 
 NAMESPACES = (
     'xmlns:mml="http://www.w3.org/1998/Math/MathML" xmlns:xlink="http://www.w3.org/1999/xlink" '

@@ -25,8 +25,8 @@ from math_tokens import MATHML, find_lost_characters, find_lost_numbers
 from sampled_cases import take_sample
 
 from entrez_kit.base.formulas import read_formula
+from entrez_kit.fulltext.fulltext_articles import Section
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
-from entrez_kit.fulltext.models import Section
 
 pytestmark = pytest.mark.recorded
 

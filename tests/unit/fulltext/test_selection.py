@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from entrez_kit.fulltext.models import OverflowMode, Section
+from entrez_kit.fulltext.fulltext_articles import OverflowMode, Section
 from entrez_kit.fulltext.selection import count_characters, select, select_markdown, select_pdf_text, truncate_text
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)

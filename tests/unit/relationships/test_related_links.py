@@ -11,8 +11,8 @@ from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.relationships.links import LINK_NAMES, LinkedArticle, read_links
-from entrez_kit.relationships.models import Relation
 from entrez_kit.relationships.related_articles import normalize_scores
+from entrez_kit.relationships.related_documents import Relation
 
 RELATIONS: tuple[Relation, ...] = ("pubmed_similar_articles", "pubmed_citedin", "pubmed_references")
 SIMILAR: Relation = "pubmed_similar_articles"

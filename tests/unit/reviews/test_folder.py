@@ -154,3 +154,4 @@ def test_a_folder_with_other_files_does_not_become_a_review(tmp_path: Path) -> N
         init_review(Services(settings), InitRequest(folder=str(tmp_path), strategy="asthma"))
 
     assert caught.value.details["reason"] == "folder_in_use"
+    assert caught.value.message.endswith("it already contains letter.txt.")

@@ -83,6 +83,22 @@ def test_us2_scenario_2_a_symbol_gets_unresolved_entity_that_points_to_search_ge
     assert caught.value.invalid_input == "TP53"
 
 
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("NCBIGene:TP53", "'TP53' after NCBIGene: is not a number"),
+        ("NCBIGene:", "no number follows NCBIGene:"),
+        ("0", "NCBIGene: is followed by a number from 1"),
+        ("GeneID:7157", "it is not of the form NCBIGene:7157"),
+    ],
+)
+def test_the_error_says_what_is_wrong_with_an_id(genes: Genes, value: str, reason: str) -> None:
+    with pytest.raises(UnresolvedEntity) as caught:
+        genes.get(value)
+
+    assert caught.value.message == f"The input {value!r} is not a gene id: {reason}."
+
+
 def test_a_bare_number_gets_the_exact_next_call(genes: Genes) -> None:
     with pytest.raises(UnresolvedEntity) as caught:
         genes.get("7157")

@@ -8,7 +8,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.references.claims.claim_files import read_claims
-from entrez_kit.references.claims.models import Claim
+from entrez_kit.references.claims.claim_results import Claim
 from entrez_kit.references.files.references import Reference
 
 BIBLIOGRAPHY = [Reference(key="doe2019", pmid="99000001"), Reference(key="roe", doi="10.5555/ekit.2019.0002")]

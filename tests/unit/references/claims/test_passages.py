@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sampled_cases import take_sample
 
+from entrez_kit.fulltext.fulltext_articles import Section
 from entrez_kit.fulltext.jats.article import JatsArticle, iter_jats
-from entrez_kit.fulltext.models import Section
 from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch
 from entrez_kit.references.claims.sentence_index import Nearest, SentenceIndex, TextPart
 

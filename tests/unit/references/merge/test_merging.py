@@ -13,8 +13,8 @@ from review_records import InventedRecord, invent_files, invent_works, vary, wri
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.operation import Operation
+from entrez_kit.references.merge.merge_documents import MergeRequest, MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES, merge_references
-from entrez_kit.references.merge.models import MergeRequest, MergeResult
 from entrez_kit.references.merge.review import read_review, write_review
 
 SERVICES: Any = None

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.references.files.references import Reference
-from entrez_kit.references.merge.compare import Relation
+from entrez_kit.references.merge.pair_rules import Relation
 from entrez_kit.references.merge.review import Choice, ReviewRow
 from entrez_kit.references.merge.works import FILES, MergedWork
 
@@ -80,7 +80,7 @@ class RecordOfFile(Result):
     keys: dict[str, str]
 
 
-class Group(Result):
+class RecordGroup(Result):
     """Records that are linked.
 
     The members of a ``duplicate`` group are one work; ``kept`` is the most complete record. The members of a ``family``
@@ -145,7 +145,7 @@ class MergeResult(Result):
     RECORDS: ClassVar = "records"
 
     records: list[RecordOfFile]
-    groups: list[Group]
+    groups: list[RecordGroup]
     sources: list[SourceFigures]
     databases: list[DatabaseFigures]
     undecided: list[UndecidedPair]

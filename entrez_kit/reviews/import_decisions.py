@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 from pydantic import Field
 
@@ -12,19 +12,16 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.merge.models import FileToMerge
-from entrez_kit.references.merge.signatures import fold_title
+from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
 from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.match_rows import MatchedBy, RowMatcher
 from entrez_kit.reviews.read_screening import Row, read_rows
-from entrez_kit.reviews.records import ReviewRecord
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
-
-Match = Literal["id", "identifier", "title"]
 
 
 class ScreenImportRequest(ReviewRequest):
@@ -66,50 +63,9 @@ class ScreenImportResult(Warned):
     unchanged: int
     repeated: int
     undecided: int
-    matched_by: dict[Match, int]
+    matched_by: dict[MatchedBy, int]
     unknown: list[UnmatchedRow]
     contradictory: list[UnmatchedRow]
-
-
-class _Matcher:
-    """Finds the work of a row: by the id of this program, by identifiers, or by title and year."""
-
-    def __init__(self, records: Sequence[ReviewRecord]) -> None:
-        self._works = {record.id: record.work or record.id for record in records}
-        self._by_key: dict[tuple[str, str], set[str]] = defaultdict(set)
-        self._by_title: dict[str, set[str]] = defaultdict(set)
-        self._years: dict[str, set[str]] = defaultdict(set)
-        for record in records:
-            work = self._works[record.id]
-            for kind in ("pmid", "doi", "pmcid"):
-                if value := getattr(record, kind):
-                    self._by_key[kind, value.casefold()].add(work)
-            self._by_title[fold_title(record.title)].add(work)
-            self._years[work].add(record.year)
-
-    def find(self, row: Row) -> tuple[Match, set[str], str]:
-        """Return how a row was matched, its works, and the problem if they are not one."""
-        if row.ids:
-            works = {self._works[one] for one in row.ids if one in self._works}
-            lost = [one for one in row.ids if one not in self._works]
-            if lost and not works:
-                return "id", set(), f"the review has no record {', '.join(lost[:3])}"
-            return "id", works, "" if len(works) == 1 else "several records are named"
-        works = {work for key in row.keys for work in self._by_key.get(key, ())}
-        if works:
-            return "identifier", works, "" if len(works) == 1 else "its identifiers belong to several records"
-        works = self._by_title.get(row.title, set()) if row.title else set()
-        if len(works) > 1 or row.year:
-            same = {work for work in works if not row.year or row.year in self._years[work] or "" in self._years[work]}
-            works = same or works
-            if not same:
-                return "title", works, "a record with this title has another year" if works else _UNKNOWN
-        if not works:
-            return "title", works, _UNKNOWN
-        return "title", works, "" if len(works) == 1 else "several records have this title"
-
-
-_UNKNOWN: Final = "no record has its id, identifiers or title"
 
 
 def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportResult:
@@ -179,7 +135,7 @@ class _DecisionImport:
 
     def __init__(self, review: Review, request: ScreenImportRequest) -> None:
         self._request, self._review = request, review
-        self._matcher = _Matcher(review.records)
+        self._matcher = RowMatcher(review.records)
         works = {record.id: record.work or record.id for record in review.records}
         self._screened = {
             works.get(decision.id, decision.id): decision
@@ -199,21 +155,21 @@ class _DecisionImport:
         }
         self.decisions = list(review.decisions)
         self.applied = self.unchanged = self.repeated = self.undecided = 0
-        self.matched: Counter[Match] = Counter()
+        self.matched: Counter[MatchedBy] = Counter()
         self.unknown: list[UnmatchedRow] = []
         self.contradictory: list[UnmatchedRow] = []
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add the decisions of rows."""
-        found: dict[str, list[Row]] = defaultdict(list)
+        rows_of_work: dict[str, list[Row]] = defaultdict(list)
         for row in rows:
             how, works, problem = self._matcher.find(row)
             if problem:
                 self.unknown.append(UnmatchedRow(place=row.place, text=row.text, why=problem, records=sorted(works)))
                 continue
             self.matched[how] += 1
-            found[next(iter(works))].append(row)
-        for work, group in found.items():
+            rows_of_work[next(iter(works))].append(row)
+        for work, group in rows_of_work.items():
             self._add_work(work, group)
 
     def _add_work(self, work: str, group: Sequence[Row]) -> None:

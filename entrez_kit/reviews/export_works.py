@@ -1,7 +1,6 @@
 """Write the works to screen as RIS for Covidence, Rayyan and ASReview: one file for each source, and one of all."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from pydantic import Field
@@ -13,7 +12,8 @@ from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
-from entrez_kit.reviews.folder import Review, find_inside, open_review, store_error
+from entrez_kit.reviews.folder import Review, open_review
+from entrez_kit.reviews.output_files import remove_outputs, write_output
 from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, make_slug, sort_key, to_ris
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
@@ -58,7 +58,7 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
         StoreError: the files cannot be written.
     """
     with open_review(request.folder) as review:
-        works = _select(review, request)
+        works = _select_works(review, request)
         files: dict[str, tuple[str | None, list[str]]] = {}
         for record, text in works:
             files.setdefault(f"{make_slug(record.source)}.ris", (record.source, []))[1].append(text)
@@ -77,10 +77,10 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
     )
 
 
-def _select(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
+def _select_works(review: Review, request: ScreenExportRequest) -> list[tuple[ReviewRecord, str]]:
     if not review.is_deduplicated:
         raise InvalidInput(
-            "The records are not deduplicated.",
+            f"The review in {request.folder} has records that were not compared for duplicates.",
             invalid_input=request.folder,
             recovery_hint=FrontendText(run("review dedupe", "Deduplicate the records"), " first."),
             details={"reason": "not_deduplicated"},
@@ -104,10 +104,10 @@ def write_record(group: Sequence[ReviewRecord]) -> str:
     fields = [field for field in first.fields if field[0] != "ID"]
     for tags in _COMPLETED:
         if not get_first_value(fields, *tags):
-            other = next((one for one in group[1:] if get_first_value(one.fields, *tags)), None)
+            other = next((record for record in group[1:] if get_first_value(record.fields, *tags)), None)
             fields += [field for field in other.fields if field[0] in tags] if other is not None else []
     more = list(_list_ids(first, {tag for tag, _ in fields}))
-    more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({one.source for one in group}))}"))
+    more.append(("N1", f"{SOURCE_NOTE}{'; '.join(sorted({record.source for record in group}))}"))
     return to_ris(first.model_copy(update={"fields": fields}), more)
 
 
@@ -118,34 +118,6 @@ def _list_ids(record: ReviewRecord, tags: set[str]) -> Iterator[tuple[str, str]]
     if "AN" not in tags:
         yield "AN", record.id
     yield "N1", f"{ID_NOTE}{record.id}"
-
-
-def remove_outputs(folder: Path, name: str, suffix: str) -> None:
-    """Remove the files of an earlier export."""
-    place = find_inside(folder, name)
-    try:
-        for path in place.glob(f"*{suffix}") if place.is_dir() else ():
-            path.unlink()
-    except OSError as exc:
-        raise store_error(place, exc) from None
-
-
-def write_output(folder: Path, name: str, content: bytes) -> None:
-    """Write a file in the folder of a review: beside its place, then renamed.
-
-    Raises:
-        InvalidInput: the place is outside of the folder.
-        StoreError: it cannot be written.
-    """
-    path = find_inside(folder, name)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        find_inside(folder, f"{Path(name).parent}/{part.name}")
-        part.write_bytes(content)
-        part.replace(path)
-    except OSError as exc:
-        raise store_error(path, exc) from None
 
 
 SCREEN_EXPORT: Final = DocumentOperation(

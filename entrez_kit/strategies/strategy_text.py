@@ -1,11 +1,17 @@
 """Read the text of a strategy from a file: plain text, Markdown or a Word document."""
 
+from typing import Final
+
 from entrez_kit.references.files.reference_files import decode_file
 
-FILES = "Give a text file (.txt, .md), a Word document (.docx), or - for standard input."
+STRATEGY_HINT: Final = (
+    "Give a text file (.txt, .md) or a Word document (.docx) with the lines of the search as printed, or - for "
+    "standard input."
+)
+WORDS_HINT: Final = "Give a text file with the words, separated by spaces or line breaks."
 
 
-def read_file(content: bytes, name: str) -> str:
+def read_strategy_text(content: bytes, name: str, hint: str = STRATEGY_HINT) -> str:
     """Return the text of a strategy; a paragraph or a row of a table of a Word document is a line.
 
     Raises:
@@ -15,4 +21,4 @@ def read_file(content: bytes, name: str) -> str:
         from entrez_kit.references.manuscripts.read_docx import read_docx_lines
 
         return "\n".join(read_docx_lines(content, name)) + "\n"
-    return decode_file(content, name, hint=FILES).text
+    return decode_file(content, name, hint=hint).text

@@ -5,7 +5,7 @@ from typing import ClassVar, Final, Literal, get_args
 from pydantic import Field
 
 from entrez_kit.core.model import Request, Result, Warn, omit_if_empty
-from entrez_kit.fulltext.models import Unavailable
+from entrez_kit.fulltext.fulltext_articles import Unavailable
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.references.claims.passages import ClaimDifference
 

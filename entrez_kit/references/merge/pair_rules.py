@@ -1,0 +1,403 @@
+"""Decide whether two records are the same work, publications of one family, or a pair that a person must decide.
+
+A merge needs agreement of the title, the authors and the place (journal, volume, pages), or of an identifier. Two
+PMIDs, two DOIs, the parts of a series, and the kinds of publications keep records apart whatever else agrees.
+
+The rules of a table are read from top to bottom: the first rule that applies gives the verdict.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from entrez_kit.base.frontend_text import join_with
+from entrez_kit.references.merge.record_pair import (
+    EXACT,
+    LOOSE,
+    LOOSE_RATIO,
+    NEAR,
+    NEAR_RATIO,
+    OTHER_AUTHORS,
+    UNKNOWN_AUTHORS,
+    Kind,
+    PlaceAgreement,
+    RecordPair,
+)
+from entrez_kit.references.merge.signatures import Signature, find_version
+
+Relation = Literal["preprint", "part", "protocol", "conference", "version", "erratum", "reply", "another_publication"]
+"""How the members of a family are related."""
+
+CANDIDATE_RATIO: Final = 60
+PLACE_RATIO: Final = 85
+"""Minimum agreement of similar titles at one place."""
+PROTOCOL_RATIO: Final = 85
+MIN_CONTENT: Final = 4
+"""The fewest fields of identical records."""
+SAME_PMID: Final = 100
+IDENTICAL: Final = 99
+SAME_NUMBER: Final = 95
+SAME_IDENTIFIER: Final = 90
+_COCHRANE_NUMBER: Final = re.compile(r"(?:cd|mr)[0-9]{6}")
+_KINDS: Final[tuple[tuple[Kind, str], ...]] = (
+    ("is_erratum", "a correction"),
+    ("is_reply", "a letter, comment or reply"),
+    ("is_preprint", "a preprint"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """The result of comparing two records.
+
+    Args:
+        kind: ``same`` to merge them, ``family`` to link them, ``undecided`` for a person to decide.
+        why: the reason in words.
+        strength: larger values are more certain; certain pairs are merged first.
+        relation: how the members of a family are related.
+    """
+
+    kind: Literal["same", "family", "undecided"]
+    why: str
+    strength: int = 0
+    relation: Relation | None = None
+
+
+def compare(first: Signature, second: Signature) -> PairVerdict | None:
+    """Compare two records; None if they are different works."""
+    pair = RecordPair(first, second)
+    if first.pmid and first.pmid == second.pmid:
+        return PairVerdict("same", f"same PMID {first.pmid}", SAME_PMID)
+    if first.content == second.content and sum(map(bool, first.content)) >= MIN_CONTENT:
+        return PairVerdict("same", "identical records", IDENTICAL)
+    if first.ids & second.ids and not pair.has_two_pmids:
+        database, number = min(first.ids & second.ids)
+        return _compare_by_identifier(pair, f"same {database} number {number}", SAME_NUMBER)
+    if pair.has_same_doi:
+        return _compare_by_identifier(pair, f"same DOI {first.doi}", SAME_IDENTIFIER)
+    if first.pmcid and first.pmcid == second.pmcid:
+        return _compare_by_identifier(pair, f"same PMCID {first.pmcid}", SAME_IDENTIFIER)
+    return _apply_rules(FAMILY_RULES, pair) or _compare_by_text(pair)
+
+
+def find_conflict(first: Signature, second: Signature) -> str | None:
+    """Return why two records are never merged automatically: identifiers, parts or kinds that differ; else None."""
+    pair = RecordPair(first, second)
+    if pair.has_two_pmids:
+        return None if first.pmid == second.pmid else f"different PMIDs: {first.pmid} and {second.pmid}"
+    if first.doi and second.doi and first.doi != second.doi:
+        return f"different DOIs: {first.doi} and {second.doi}"
+    if pair.has_other_parts:
+        return f"different parts: {first.part} and {second.part}"
+    if pair.has_same_doi:
+        return None
+    return next((f"only one is {text}" for kind, text in _KINDS if pair.differs_in(kind)), None)
+
+
+class Rule(NamedTuple):
+    """The verdict on the pairs to which a rule applies; None if they are different works."""
+
+    applies: Callable[[RecordPair], bool]
+    verdict: Callable[[RecordPair], PairVerdict | None]
+
+
+def _apply_rules(rules: Sequence[Rule], pair: RecordPair) -> PairVerdict | None:
+    return next((rule.verdict(pair) for rule in rules if rule.applies(pair)), None)
+
+
+def _are_different(_: RecordPair) -> None:
+    """Return no verdict: the records are different works, or are not related by these rules."""
+
+
+# Identifiers
+
+
+def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVerdict:
+    """Decide on two records with the same identifier: databases also give one DOI to all abstracts of a meeting."""
+    first, second, titles = pair.first, pair.second, pair.titles
+    if pair.has_two_pmids:
+        return PairVerdict("undecided", f"{why}, but different PMIDs: {first.pmid} and {second.pmid}")
+    if not first.title or not second.title or titles.ratio >= LOOSE_RATIO or titles.level:
+        if pair.has_other_parts:
+            return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
+        if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
+            return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
+        return PairVerdict("same", why, strength)
+    if pair.has_same_pages or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO):
+        return PairVerdict("same", f"{why}, same authors or pages", strength - 5)
+    if pair.has_same_authors and not pair.has_other_pages:  # a translated title
+        return PairVerdict("same", f"{why}, same authors", strength - 5)
+    return PairVerdict("undecided", f"{why}, but different titles")
+
+
+# Families
+
+
+def _are_versions(pair: RecordPair) -> bool:
+    """Return whether two DOIs are versions of one work."""
+    if not pair.first.doi or not pair.second.doi:
+        return False
+    first, second = find_version(pair.first.doi), find_version(pair.second.doi)
+    return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
+
+
+def _link_versions(pair: RecordPair) -> PairVerdict:
+    numbers = sorted(version[1] for doi in (pair.first.doi, pair.second.doi) if (version := find_version(doi)))
+    return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
+
+
+def _are_cochrane_versions(pair: RecordPair) -> bool:
+    """Return whether two records are versions of a Cochrane review: its number, and another year or title."""
+    first, second = pair.first, pair.second
+    if first.first_page != second.first_page or not _COCHRANE_NUMBER.fullmatch(first.first_page):
+        return False
+    return bool(first.year and second.year and (first.year != second.year or first.title != second.title))
+
+
+def _link_cochrane_versions(pair: RecordPair) -> PairVerdict:
+    return PairVerdict("family", f"versions of the Cochrane review {pair.first.first_page.upper()}", 60, "version")
+
+
+def _have_other_subjects(pair: RecordPair) -> bool:
+    return pair.titles.ratio < LOOSE_RATIO and not pair.has_similar_core
+
+
+def _is_correction(pair: RecordPair) -> bool:
+    return pair.differs_in("is_erratum") and pair.has_similar_core
+
+
+def _is_reply(pair: RecordPair) -> bool:
+    return pair.differs_in("is_reply") and not pair.has_same_title and pair.has_similar_core
+
+
+def _is_other_kind_or_author(pair: RecordPair) -> bool:
+    return pair.differs_in("is_erratum") or pair.differs_in("is_reply") or pair.authors == OTHER_AUTHORS
+
+
+def _are_parts(pair: RecordPair) -> bool:
+    return pair.has_other_parts and pair.titles.cores >= LOOSE_RATIO
+
+
+def _link_parts(pair: RecordPair) -> PairVerdict:
+    first, second = sorted((pair.first.part, pair.second.part))
+    return PairVerdict("family", f"parts {first} and {second}", 60, "part")
+
+
+def _names_part(pair: RecordPair) -> bool:
+    """Return whether titles with the same core name different parts, or only one names a part."""
+    return (
+        pair.first.part != pair.second.part
+        and not pair.has_same_title
+        and pair.titles.cores >= NEAR_RATIO
+        and not pair.place.is_certain
+        and not pair.place.is_whole
+    )
+
+
+def _is_preprint(pair: RecordPair) -> bool:
+    has_title = pair.titles.level >= LOOSE or pair.titles.cores >= NEAR_RATIO
+    return pair.differs_in("is_preprint") and pair.has_same_authors and has_title
+
+
+def _is_protocol(pair: RecordPair) -> bool:
+    has_core = pair.titles.cores >= PROTOCOL_RATIO and not pair.has_same_title
+    return pair.differs_in("is_protocol") and pair.has_same_authors and has_core
+
+
+def _link(why: str, relation: Relation) -> Callable[[RecordPair], PairVerdict]:
+    verdict = PairVerdict("family", why, 60, relation)
+    return lambda _: verdict
+
+
+FAMILY_RULES: Final = (
+    Rule(_are_versions, _link_versions),
+    Rule(_are_cochrane_versions, _link_cochrane_versions),
+    Rule(_have_other_subjects, _are_different),
+    Rule(_is_correction, _link("a correction and its article", "erratum")),
+    Rule(_is_reply, _link("an article and a letter, comment or reply", "reply")),
+    Rule(_is_other_kind_or_author, _are_different),
+    Rule(_are_parts, _link_parts),
+    Rule(_names_part, _link("one title names a part", "part")),
+    Rule(_is_preprint, _link("a preprint and its article", "preprint")),
+    Rule(_is_protocol, _link("a protocol and its report", "protocol")),
+)
+"""How two records without a common identifier are related."""
+
+
+# Titles, authors and places together
+
+
+def _compare_by_text(pair: RecordPair) -> PairVerdict | None:
+    """Compare two records that have no identifier in common."""
+    if not pair.titles.level and not (pair.has_same_pages and pair.place.is_certain):
+        return None
+    verdict = _apply_rules(TEXT_RULES, pair)
+    if verdict is None or verdict.kind != "same":
+        return verdict
+    if conflict := find_conflict(pair.first, pair.second):
+        return PairVerdict("undecided", f"{verdict.why}; {conflict}")
+    is_supplement = not pair.has_same_title and pair.first.supplement != pair.second.supplement
+    if is_supplement and not pair.place.is_certain:
+        return PairVerdict("undecided", f"{verdict.why}; only one is in a supplement")
+    return verdict
+
+
+def _is_certain_place(pair: RecordPair) -> bool:
+    return pair.place.is_certain and pair.authors != OTHER_AUTHORS
+
+
+def _is_work_at_certain_place(pair: RecordPair) -> bool:
+    """Return whether two records with the same pages are one work: its title may be translated or rewritten."""
+    if not _is_certain_place(pair):
+        return False
+    place, level = pair.place, pair.titles.level
+    is_translated = pair.has_same_authors and place.journal and (place.years or 0) <= 1
+    return bool(is_translated or (level and (pair.has_same_authors or level >= NEAR or place.journal)))
+
+
+def _have_other_titles_or_authors(pair: RecordPair) -> bool:
+    return pair.authors == OTHER_AUTHORS or not pair.titles.level
+
+
+def _is_at_volume_and_page(pair: RecordPair) -> bool:
+    return bool(pair.place.volume and pair.place.page) and pair.is_near_in_time
+
+
+def _is_work_at_place(pair: RecordPair) -> bool:
+    """Return whether two records at one volume and page are one work: the titles agree, or nearly agree."""
+    if not _is_at_volume_and_page(pair) or pair.place.journal is False:
+        return False
+    if pair.titles.level >= NEAR:
+        return bool(pair.has_same_authors or pair.place.journal)
+    is_similar = pair.titles.ratio >= PLACE_RATIO and pair.first.numbers == pair.second.numbers
+    return bool(is_similar and pair.has_same_authors and pair.place.journal)
+
+
+def _is_title_unclear(pair: RecordPair) -> bool:
+    return pair.titles.level < NEAR or not pair.has_identifying_title
+
+
+def _is_work_in_renamed_journal(pair: RecordPair) -> bool:
+    return _is_at_volume_and_page(pair) and pair.place.journal is False and _has_title_and_authors(pair)
+
+
+def _has_title_and_authors(pair: RecordPair) -> bool:
+    return pair.has_same_title and pair.has_same_authors
+
+
+def _is_in_one_journal(pair: RecordPair) -> bool:
+    """Return whether the journals agree, and nothing else of the place or the abstract differs."""
+    agrees = bool(pair.place.journal) and not pair.place.list_differing()
+    return agrees and pair.is_near_in_time and pair.has_same_abstract is not False
+
+
+def _is_work_in_journal(pair: RecordPair) -> bool:
+    if not _is_in_one_journal(pair) or not pair.has_same_authors:
+        return False
+    has_number = bool(pair.place.volume or pair.place.page)
+    if pair.has_same_title:
+        return has_number or pair.place.years == 0 or pair.has_same_abstract is True
+    return has_number
+
+
+def _is_page_without_authors(pair: RecordPair) -> bool:
+    """Return whether title, page and year agree, and a record lacks the authors."""
+    return _is_in_one_journal(pair) and pair.has_same_title and bool(pair.place.page) and pair.place.years == 0
+
+
+def _is_in_one_issue(pair: RecordPair) -> bool:
+    """Return whether title, authors and issue agree: then the pages of one record are wrong."""
+    place = pair.place
+    in_issue = bool(place.journal and place.volume and place.issue) and place.years == 0
+    return in_issue and _has_title_and_authors(pair)
+
+
+def _is_work_with_abstract(pair: RecordPair) -> bool:
+    agrees = pair.has_same_abstract is True and _has_title_and_authors(pair)
+    return agrees and pair.is_near_in_time and not pair.place.list_differing()
+
+
+def _is_conference_contribution(pair: RecordPair) -> bool:
+    in_one_volume = pair.place.journal and pair.place.volume
+    differs = pair.differs_in("is_conference") and bool(pair.place.list_differing())
+    return pair.has_same_authors and differs and not in_one_volume
+
+
+def _is_at_other_place(pair: RecordPair) -> bool:
+    """Return whether the places or years of a work by the same authors differ too much for a mistake."""
+    differing = pair.place.list_differing()
+    is_elsewhere = len(differing) > 1 or (bool(differing) and not pair.is_near_in_time)
+    return pair.has_same_authors and (is_elsewhere or (pair.place.years or 0) > 1)
+
+
+def _is_same_text(pair: RecordPair) -> bool:
+    return pair.has_same_authors and (pair.has_same_title or pair.has_same_abstract is True)
+
+
+def _is_another_publication(pair: RecordPair) -> bool:
+    return _is_at_other_place(pair) and _is_same_text(pair)
+
+
+def _has_no_contradiction(pair: RecordPair) -> bool:
+    """Return whether no part of the place differs, and the authors agree, or only the title does."""
+    has_names = pair.has_same_authors or (pair.authors == UNKNOWN_AUTHORS and pair.has_same_title)
+    return has_names and not pair.place.list_differing() and pair.is_near_in_time
+
+
+def _merge(base: int, per_level: int = 0, more: str = "") -> Callable[[RecordPair], PairVerdict]:
+    """Return the verdict "same work"; its strength increases with the agreement of the titles."""
+    return lambda pair: PairVerdict("same", describe_agreement(pair) + more, base + per_level * pair.titles.level)
+
+
+def _link_publications(pair: RecordPair) -> PairVerdict:
+    places = join_with(pair.place.list_differing()) or "year"
+    return PairVerdict("family", f"{describe_agreement(pair)}, other {places}", 50, "another_publication")
+
+
+def _link_conference(_: RecordPair) -> PairVerdict:
+    return PairVerdict("family", "a conference contribution and an article", 50, "conference")
+
+
+def _leave_open(pair: RecordPair) -> PairVerdict:
+    differing = pair.place.list_differing()
+    other_place = f", other {join_with(differing)}" if differing else ""
+    return PairVerdict("undecided", f"{describe_agreement(pair)}{other_place}")
+
+
+TEXT_RULES: Final = (
+    Rule(_is_work_at_certain_place, _merge(50, 10)),
+    Rule(_is_certain_place, _are_different),
+    Rule(_have_other_titles_or_authors, _are_different),
+    Rule(_is_work_at_place, _merge(40, 10)),
+    Rule(_is_title_unclear, _are_different),
+    Rule(_is_work_in_renamed_journal, _merge(45)),
+    Rule(_is_work_in_journal, _merge(30, 10)),
+    Rule(_is_page_without_authors, _merge(30)),
+    Rule(_is_in_one_issue, _merge(35, more=" and issue")),
+    Rule(_is_work_with_abstract, _merge(30, more=", same abstract")),
+    Rule(_is_conference_contribution, _link_conference),
+    Rule(_is_another_publication, _link_publications),
+    Rule(_is_at_other_place, _are_different),
+    Rule(_is_same_text, _leave_open),
+    Rule(_has_no_contradiction, _leave_open),
+)
+"""Whether two records with similar titles are one work, from the most certain places to missing ones."""
+
+
+# Reasons
+
+
+_TITLES: Final = {EXACT: "same title", NEAR: "nearly the same title", LOOSE: "similar title", 0: "other title"}
+
+
+def describe_agreement(pair: RecordPair) -> str:
+    """Return what two records have in common: title, authors, journal, year, volume and pages."""
+    authors = "same authors" if pair.has_same_authors else "authors missing"
+    return f"{_TITLES[pair.titles.level]}, {authors}{_describe_place(pair.place)}"
+
+
+def _describe_place(place: PlaceAgreement) -> str:
+    named = {"journal": place.journal, "year": place.years == 0, "volume": place.volume, "pages": place.page}
+    parts = [name for name, is_same in named.items() if is_same]
+    return f", same {join_with(parts)}" if parts else ""
