@@ -7,27 +7,27 @@ from itertools import permutations, product
 from math import prod
 from typing import Final, Literal
 
-from entrez_kit.query.dialects.currency import LEAVES, RENAMED
 from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.qualifiers import MERGED, NOT_LEAVES
-from entrez_kit.query.dialects.scopes import choose_tags, describe_difference
+from entrez_kit.query.dialects.renamed_headings import LEAVES, RENAMED
+from entrez_kit.query.dialects.service_fields import choose_tags, describe_difference
 from entrez_kit.query.dialects.tree import (
     MARKS,
-    All,
-    Any,
-    Days,
+    AllOf,
+    AnyOf,
+    DayRange,
     Direction,
     Exclude,
-    Heading,
+    LineReference,
     Loss,
     Near,
     Node,
-    PubMed,
-    Reference,
+    PubMedQuery,
     Scope,
+    SubjectHeading,
     Unknown,
     Value,
-    Words,
+    WordPatterns,
     compile_pattern,
     get_stem,
     has_marks,
@@ -113,33 +113,33 @@ class Translator:
         Raises:
             CannotExpressError: PubMed has no search for the line.
         """
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             return self._translate_any(node)
-        if isinstance(node, All):
+        if isinstance(node, AllOf):
             return join_pieces("AND", [self.translate(part) for part in node.parts])
         if isinstance(node, Exclude):
             left, right = self.translate(node.left), self.translate(node.right)
             losses = tuple(dict.fromkeys((*left.losses, *(loss.negate() for loss in right.losses))))
             notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
             return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", losses, notes)
-        if isinstance(node, Words):
+        if isinstance(node, WordPatterns):
             return self._translate_words(node)
         if isinstance(node, Near):
             return self._translate_near(node)
-        if isinstance(node, Heading):
+        if isinstance(node, SubjectHeading):
             return self._translate_heading(node)
         if isinstance(node, Value):
             return self._translate_value(node)
-        if isinstance(node, Days):
+        if isinstance(node, DayRange):
             return _translate_days(node)
-        if isinstance(node, PubMed):
+        if isinstance(node, PubMedQuery):
             return Piece(node.query, "" if _ATOM.fullmatch(node.query) else "mixed", node.losses)
-        if isinstance(node, Reference):
+        if isinstance(node, LineReference):
             return Piece(f"#{node.number}")
         assert isinstance(node, Unknown)
         raise CannotExpressError(f"{node.text!r}: {node.reason}")
 
-    def _translate_any(self, node: Any) -> Piece:
+    def _translate_any(self, node: AnyOf) -> Piece:
         """Translate alternatives; one that PubMed cannot search is left out, which is a loss."""
         pieces: list[Piece] = []
         failures: list[CannotExpressError] = []
@@ -159,7 +159,7 @@ class Translator:
 
     # words
 
-    def _translate_words(self, node: Words) -> Piece:
+    def _translate_words(self, node: WordPatterns) -> Piece:
         assert node.scope is not None, "the parser sets the scope of every word"
         tags, losses = choose_tags(node.scope.sources)
         forms, added = self._expand_phrase(node.patterns)
@@ -239,7 +239,7 @@ class Translator:
 
     def _translate_near(self, node: Near) -> Piece:
         slots, gaps = _flatten(node)
-        scope = next(part.scope for part in walk(node) if isinstance(part, Words))
+        scope = next(part.scope for part in walk(node) if isinstance(part, WordPatterns))
         assert scope is not None, "the parser sets the scope of every word"
         phrases = [self._expand_slot(slot) for slot in slots]
         if self.proximity == "near" and all(gap.ordered and not gap.distance for gap in gaps):
@@ -250,7 +250,7 @@ class Translator:
 
     def _expand_slot(self, slot: Node) -> "_Slot | None":
         """Return the alternatives of one side of a proximity search; None if they contain another one."""
-        alternatives = [part for part in walk(slot) if isinstance(part, Words)]
+        alternatives = [part for part in walk(slot) if isinstance(part, WordPatterns)]
         if any(isinstance(part, Near) for part in walk(slot)):
             return None
         plain: list[tuple[str, ...]] = []
@@ -273,7 +273,7 @@ class Translator:
             raise failure
         return _Slot(plain, starred, tuple(losses))
 
-    def _expand_alternative(self, words: Words) -> tuple[list[tuple[str, ...]] | None, list[Loss]]:
+    def _expand_alternative(self, words: WordPatterns) -> tuple[list[tuple[str, ...]] | None, list[Loss]]:
         """Return the spellings of an alternative without truncation; None if one has to be truncated."""
         options: list[Sequence[str]] = []
         losses: list[Loss] = []
@@ -297,10 +297,10 @@ class Translator:
         if len(combinations) > MAX_WINDOWS:
             return self._translate_and(slots, scope)
         parts = [
-            Words(tuple(pattern for words in combination for pattern in words.patterns), "", scope)
+            WordPatterns(tuple(pattern for words in combination for pattern in words.patterns), "", scope)
             for combination in combinations
         ]
-        return self._translate_any(Any(tuple(parts))) if len(parts) > 1 else self._translate_words(parts[0])
+        return self._translate_any(AnyOf(tuple(parts))) if len(parts) > 1 else self._translate_words(parts[0])
 
     def _translate_windows(
         self, slots: Sequence[Node], gaps: Sequence[Near], scope: Scope, phrases: "Sequence[_Slot]"
@@ -350,7 +350,7 @@ class Translator:
                 for pair in pairs:
                     for order in permutations(pair):
                         patterns = tuple(pattern for words in order for pattern in words.patterns)
-                        phrases_in_order.append(self._translate_words(Words(patterns, "", scope)))
+                        phrases_in_order.append(self._translate_words(WordPatterns(patterns, "", scope)))
                 skips = Loss("narrower", "PubMed counts stopwords between the words, and Ovid does not")
                 return [_add_losses(phrase, skips) if gaps[0].skips else phrase for phrase in phrases_in_order]
         plain_left = [words for words in left if words not in starred[0]]
@@ -358,7 +358,7 @@ class Translator:
         pieces = []
         for first, second in sides:
             if first and second:
-                both = [self._translate_any(Any(tuple(side))) for side in (first, second)]
+                both = [self._translate_any(AnyOf(tuple(side))) for side in (first, second)]
                 pieces.append(_add_losses(join_pieces("AND", both), _DISTANCE_LOST))
         return pieces
 
@@ -368,7 +368,7 @@ class Translator:
 
     # values
 
-    def _translate_heading(self, node: Heading) -> Piece:
+    def _translate_heading(self, node: SubjectHeading) -> Piece:
         current = RENAMED.get(node.name.lower())
         known = None
         vocabulary = self.vocabulary
@@ -381,7 +381,7 @@ class Translator:
             origin = {"emtree": "Emtree", "cinahl": "CINAHL"}[node.vocabulary]
             if known is not None:
                 text = f"{node.name!r} is a heading of {origin}; the MeSH heading {known.name!r} is proposed for it"
-                proposed = Heading(known.name, node.explodes, node.major)
+                proposed = SubjectHeading(known.name, node.explodes, node.major)
                 return Piece(print_heading(proposed), "", (Loss("substitute", text),))
             text = f"{node.name!r} is a heading of {origin}, not of MeSH; its words are searched instead"
             return Piece(quote(words, "tiab"), "", (Loss("substitute", text),))
@@ -447,8 +447,8 @@ def _flatten(node: Near) -> tuple[list[Node], list[Near]]:
     return slots, gaps
 
 
-def _list_alternatives(slot: Node) -> list[Words]:
-    return [part for part in walk(slot) if isinstance(part, Words)]
+def _list_alternatives(slot: Node) -> list[WordPatterns]:
+    return [part for part in walk(slot) if isinstance(part, WordPatterns)]
 
 
 def _choose_proximity_tag(scope: Scope) -> tuple[str | None, tuple[Loss, ...]]:
@@ -480,7 +480,7 @@ def quote(form: str, tag: str) -> str:
     return f'"{form}"[{tag}]' if " " in form or (tag == "all" and "*" not in form) else f"{form}[{tag}]"
 
 
-def print_heading(node: Heading, *, noexp: bool | None = None) -> str:
+def print_heading(node: SubjectHeading, *, noexp: bool | None = None) -> str:
     """Return a heading in PubMed's syntax.
 
     Args:
@@ -527,7 +527,7 @@ def print_value(node: Value, *, exact: bool = False) -> str:
             raise CannotExpressError(f"PubMed has no field for {node.text!r}")
 
 
-def _translate_days(node: Days) -> Piece:
+def _translate_days(node: DayRange) -> Piece:
     whole = node.low % 10000 == 101 and node.high % 10000 == 1231
     low, high = (
         str(day // 10000) if whole and node.clock == "year" else print_day(day) for day in (node.low, node.high)
