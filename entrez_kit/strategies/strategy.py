@@ -10,10 +10,13 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
 from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
+from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.readers import parse_line
 from entrez_kit.query.dialects.reference_lines import is_reference_line
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
+from entrez_kit.query.dialects.spellings import WordList
+from entrez_kit.query.dialects.translate import Translator
+from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import (
     Direction,
     Exclude,
