@@ -14,13 +14,13 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
-from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
+from entrez_kit.corpus.models import CheckpointGetRequest, UserCheckpointRequest, UserSyncRequest
 from entrez_kit.corpus.operations import (
     CHECKPOINT_GET,
-    CHECKPOINT_NOTED,
+    CHECKPOINT_SET,
     RAG_GET,
     RAG_SEARCH,
-    SYNC_HERE,
+    SYNC,
     SYNC_PLAN,
 )
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
@@ -60,7 +60,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 
 @app.command("sync")
 @request_options(
-    SYNC_HERE,
+    UserSyncRequest,
     build_argument("query_key", "KEY"),
     build_argument("term", "TERM", joined=True, default=None, more="Optional if the key has one."),
     build_option("overlap_days"),
@@ -104,8 +104,8 @@ def sync_command(
         return sync_page(result, console, query_key=query_key, is_new=known is None)
 
     view: View[SyncResult] = View(render)
-    request = build_request(ctx, SYNC_HERE, options)
-    run(ctx, SYNC_HERE, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    request = build_request(ctx, SYNC, options, UserSyncRequest)
+    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
 @contextmanager
@@ -244,12 +244,12 @@ def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) ->
 
 @checkpoint.command("set")
 @request_options(
-    CHECKPOINT_NOTED,
+    UserCheckpointRequest,
     build_argument("query_key", "KEY"),
     build_argument("last_edat", "TIME"),
     build_option("note", metavar="TEXT", help="Reason of the change, for the log."),
 )
-def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
+def checkpoint_set_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
 
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
@@ -258,10 +258,10 @@ def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) 
     def render(result: "CheckpointSetResult", console: "Console") -> "RenderableType":
         from ._views.corpus import set_page
 
-        return set_page(result, console, query_key=request.query_key)
+        return set_page(result, console, query_key=options["query_key"])
 
     view: View[CheckpointSetResult] = View(render)
-    run(ctx, CHECKPOINT_NOTED, request, view)
+    run(ctx, CHECKPOINT_SET, build_request(ctx, CHECKPOINT_SET, options, UserCheckpointRequest), view)
 
 
 @checkpoint.command("log")

@@ -23,11 +23,11 @@ from entrez_kit.corpus.models import (
     CheckpointGetResult,
     CheckpointSetRequest,
     CheckpointSetResult,
-    NotedCheckpointRequest,
-    SyncHereRequest,
     SyncPlan,
     SyncRequest,
     SyncResult,
+    UserCheckpointRequest,
+    UserSyncRequest,
 )
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, RagSearchResult, rag_search
@@ -83,7 +83,7 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
     return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
 
 
-def plan(services: Services, request: SyncHereRequest) -> SyncPlan:
+def plan(services: Services, request: UserSyncRequest) -> SyncPlan:
     """Count the records that a sync would check, without changing anything."""
     from entrez_kit.corpus.sync import sync_plan
 
@@ -111,7 +111,7 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
         InvalidInput: last_edat is not a valid time, or is in the future.
         StoreError: the corpus cannot be written.
     """
-    note = request.note if isinstance(request, NotedCheckpointRequest) else None
+    note = request.note if isinstance(request, UserCheckpointRequest) else None
     store_of(services).set_checkpoint(request.query_key, request.last_edat, note)
     return CheckpointSetResult(ok=True)
 
@@ -181,10 +181,9 @@ CHECKPOINT_SET: Final = _of_contract(
     read_only=False,
 )
 
-SYNC_HERE: Final = replace(SYNC, request=SyncHereRequest)
 SYNC_PLAN: Final = DocumentOperation(
     name=SYNC.name,
-    request=SyncHereRequest,
+    request=UserSyncRequest,
     result=SyncPlan,
     function=plan,
     command=SYNC.command,
@@ -192,5 +191,4 @@ SYNC_PLAN: Final = DocumentOperation(
     title="Plan a sync",
     error_document=corpus_envelope,
 )
-CHECKPOINT_NOTED: Final = replace(CHECKPOINT_SET, request=NotedCheckpointRequest)
-"""Not in the catalogue: this request has a field that the closed contract does not have."""
+"""`corpus sync --dry-run`: only the terminal has it, so it is not in the catalogue."""

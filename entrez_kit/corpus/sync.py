@@ -22,7 +22,7 @@ from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.core.query_input import QueryInput, build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
+from entrez_kit.corpus.models import SyncPlan, SyncRequest, SyncResult, UserSyncRequest
 from entrez_kit.corpus.store import checkpoints, reading, store_of
 from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
@@ -165,7 +165,7 @@ def _plan_search(services: Services, request: SyncRequest) -> _SyncSearch:
 
 
 def _may_replace_term(request: SyncRequest) -> bool:
-    return isinstance(request, SyncHereRequest) and request.replace_term
+    return isinstance(request, UserSyncRequest) and request.replace_term
 
 
 def _find_dates(
