@@ -456,10 +456,10 @@ def _emit(
 # Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
 
 
-def _render_plan(sync_plan: "SyncPlan", console: "Console") -> "RenderableType":
+def _render_plan(result: "SyncPlan", console: "Console") -> "RenderableType":
     from ._views.corpus import plan_page
 
-    return plan_page(sync_plan, console)
+    return plan_page(result, console)
 
 
 def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":

@@ -85,9 +85,9 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
 
 def plan(services: Services, request: UserSyncRequest) -> SyncPlan:
     """Count the records that a sync would check, without changing anything."""
-    from entrez_kit.corpus.sync import sync_plan
+    from entrez_kit.corpus.sync_search import plan_sync
 
-    return sync_plan(services, request)
+    return plan_sync(services, request)
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
