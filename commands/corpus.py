@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 
     from entrez_kit.corpus.indexing import Reindexed
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
-    from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats
+    from entrez_kit.corpus.store.checkpoints import CheckpointLog
+    from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
+    from entrez_kit.corpus.store.differences import CorpusDiff
     from entrez_kit.corpus.store.store import Store
     from entrez_kit.corpus.weaviate.delivery import Delivered
 

@@ -19,7 +19,7 @@ from entrez_kit.base.progress import report_progress
 from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.models import SyncRequest, SyncResult
-from entrez_kit.corpus.store import checkpoints, reading, store_of
+from entrez_kit.corpus.store import checkpoints, membership, store_of
 from entrez_kit.corpus.store.checkpoints import JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
@@ -165,7 +165,7 @@ class _SyncRun:
     def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
         search, report, store = self.search, self.report, self.store
         report.known_unavailable = frozenset(store.read(checkpoints.list_unavailable, search.query_key, store.clock()))
-        self.had_members = store.read(reading.has_members, search.query_key)
+        self.had_members = store.read(membership.has_members, search.query_key)
         self.total = entries.count
         with self._record_problems():
             yield from self._run_search(search.slicer, entries, search.window, follows_entries=True)
@@ -299,7 +299,7 @@ class _SyncRun:
         while waiting:
             window = waiting.pop()
             days = window.first.isoformat(), window.last.isoformat()
-            stored = self.store.read(reading.count_entered, search.query_key, *days)
+            stored = self.store.read(membership.count_entered, search.query_key, *days)
             reply = slicer.ask(window, 0)[0] if stored else None
             if reply is None or reply.count == stored:
                 continue
@@ -312,7 +312,9 @@ class _SyncRun:
     def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(reading.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
+        members = self.store.read(
+            membership.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock())
+        )
         gone = sorted(set(members) - set(listed) - set(self.report.unavailable))
         self.total += len(gone)
         yield from self._fetch_and_commit_unlisted(gone)

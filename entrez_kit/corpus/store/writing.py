@@ -29,6 +29,8 @@ class Upserted:
 
 
 class _KnownVersion(NamedTuple):
+    """The current version of a stored record. Its fields are the columns that ``_read_versions`` selects."""
+
     content_hash: str
     lr: str | None
     version: int

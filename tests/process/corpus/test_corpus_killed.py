@@ -72,7 +72,7 @@ MIGRATION = """
 import gzip, json, os, signal, sqlite3, sys
 from pathlib import Path
 from invented_papers import list_rows, read_contents
-from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.corpus.store.migrations import prepare
 from entrez_kit.corpus.store.store import Store
 folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
 
