@@ -67,10 +67,10 @@ def _index(services: Services, result: SyncResult) -> None:
     if problem is not None:
         result.add_late_error(problem)
     if services.settings.weaviate_url is not None:
-        from entrez_kit.corpus.weaviate.delivery import deliver
+        from entrez_kit.corpus.weaviate.delivery import deliver_after_sync
 
         begin_stage(DELIVERING)
-        warning = deliver(services)
+        warning = deliver_after_sync(services)
         if warning is not None:
             result.add_warning(warning)
 
