@@ -14,10 +14,8 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
-from entrez_kit.corpus.models import CheckpointGetRequest, UserCheckpointRequest, UserSyncRequest
+from entrez_kit.corpus.models import UserSyncRequest
 from entrez_kit.corpus.operations import (
-    CHECKPOINT_GET,
-    CHECKPOINT_SET,
     RAG_GET,
     RAG_SEARCH,
     SYNC,
@@ -29,6 +27,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
+from ._corpus_checkpoint import app as checkpoint_app
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._options import build_argument, build_option, request_options
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from entrez_kit.corpus.indexing import Reindexed
-    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
-    from entrez_kit.corpus.store.checkpoints import CheckpointLog
+    from entrez_kit.corpus.models import SyncPlan, SyncResult
     from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
     from entrez_kit.corpus.store.differences import CorpusDiff
     from entrez_kit.corpus.store.store import Store
@@ -51,8 +49,7 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown")
 
 app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
-checkpoint = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
-app.add_typer(checkpoint, name="checkpoint")
+app.add_typer(checkpoint_app, name="checkpoint")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 NEXT: Final = "entrez-kit corpus sync KEY TERM"
@@ -234,46 +231,6 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
         _open_corpus(ctx)
     view: View[RagDocument] = View(_render_document)
     run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
-
-
-@checkpoint.command("get")
-@request_options(CHECKPOINT_GET, build_argument("query_key", "KEY"))
-def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
-    """Show the entry date (EDAT) up to which a query is synced."""
-    view: View[CheckpointGetResult] = View(_render_checkpoint)
-    run(ctx, CHECKPOINT_GET, request, view)
-
-
-@checkpoint.command("set")
-@request_options(
-    UserCheckpointRequest,
-    build_argument("query_key", "KEY"),
-    build_argument("last_edat", "TIME"),
-    build_option("note", metavar="TEXT", help="Reason of the change, for the log."),
-)
-def checkpoint_set_command(ctx: typer.Context, options: dict[str, Any]) -> None:
-    """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
-
-    entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
-    """
-
-    def render(result: "CheckpointSetResult", console: "Console") -> "RenderableType":
-        from ._views.corpus import set_page
-
-        return set_page(result, console, query_key=options["query_key"])
-
-    view: View[CheckpointSetResult] = View(render)
-    run(ctx, CHECKPOINT_SET, build_request(ctx, CHECKPOINT_SET, options, UserCheckpointRequest), view)
-
-
-@checkpoint.command("log")
-@accept_formats(*ROWS)
-def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
-    """Show the changes of a checkpoint by syncs, users and new terms, latest first."""
-    from entrez_kit.corpus.store import store_of
-
-    log = store_of(get_state(ctx).services).checkpoint_log(query_key)
-    _emit(ctx, log, _render_log, records=log.entries)
 
 
 @app.command("list")
@@ -468,18 +425,6 @@ def _render_document(document: "RagDocument", console: "Console") -> "Renderable
     from ._views.corpus import render_document
 
     return render_document(document, console)
-
-
-def _render_checkpoint(result: "CheckpointGetResult", console: "Console") -> "RenderableType":
-    from ._views.corpus import render_checkpoint
-
-    return render_checkpoint(result, console)
-
-
-def _render_log(log: "CheckpointLog") -> "RenderableType":
-    from ._views.corpus import log_page
-
-    return log_page(log)
 
 
 def _render_list(listed: "CorpusList") -> "RenderableType":
