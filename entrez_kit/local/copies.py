@@ -22,15 +22,15 @@ from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.local.apply import find_baseline_year
+from entrez_kit.local.apply_file import find_baseline_year
 from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_set, store_error, translate_errors
+from entrez_kit.local.file_order import FileNumber, read_place
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import read_manifest
-from entrez_kit.local.mesh_store import StoredVocabulary
-from entrez_kit.local.order import FileNumber, read_place
 from entrez_kit.local.packing import unpack
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.sources import RECORD_KINDS
+from entrez_kit.local.source_files import RECORD_KINDS
+from entrez_kit.local.stored_vocabulary import StoredVocabulary
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.mesh import Heading, MeshDatabase, list_values
 from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
-from entrez_kit.local.mesh_store import split_lines
+from entrez_kit.local.stored_vocabulary import split_lines
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
 

@@ -14,8 +14,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.local.copy_file import translate_errors
 from entrez_kit.local.manifest import SegmentFile
-from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
-from entrez_kit.local.sources import SourceFile
+from entrez_kit.local.prepare_file import PreparedFile, Topic, prepare_file
+from entrez_kit.local.source_files import SourceFile
 from entrez_kit.query.segments.merge import merge_segments
 
 if TYPE_CHECKING:

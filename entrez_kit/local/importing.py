@@ -20,7 +20,7 @@ from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.local.apply import apply_file, forget_earlier_years, note_file
+from entrez_kit.local.apply_file import apply_file, forget_earlier_years, note_file
 from entrez_kit.local.copies import (
     Copy,
     CopyInfo,
@@ -31,6 +31,7 @@ from entrez_kit.local.copies import (
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
+from entrez_kit.local.file_order import FileNumber, find_next_place, parse_name
 from entrez_kit.local.import_workers import MergeJob, PlannedFile, count_processors, open_workers
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import (
@@ -41,10 +42,16 @@ from entrez_kit.local.manifest import (
     read_manifest,
     replace_segments,
 )
-from entrez_kit.local.mesh_store import apply_vocabulary, find_year, set_mesh_year
-from entrez_kit.local.order import FileNumber, find_next_place, parse_name
-from entrez_kit.local.prepare import PreparedFile
-from entrez_kit.local.sources import RECORD_KINDS, VOCABULARIES, SourceFile, empty_folder_error, find_files, is_optional
+from entrez_kit.local.prepare_file import PreparedFile
+from entrez_kit.local.source_files import (
+    RECORD_KINDS,
+    VOCABULARIES,
+    SourceFile,
+    empty_folder_error,
+    find_files,
+    is_optional,
+)
+from entrez_kit.local.stored_vocabulary import apply_vocabulary, find_year, set_mesh_year
 
 WORK: Final = "work"
 """The folder of temporary files of an import."""

@@ -13,12 +13,12 @@ from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
+from entrez_kit.local.file_events import unusable_file_error
+from entrez_kit.local.file_order import FileNumber, parse_name, read_place
 from entrez_kit.local.import_workers import PlannedFile, count_processors
 from entrez_kit.local.importing import Importer, ImportPlan, ImportResult, compute_md5, open_importer
-from entrez_kit.local.order import FileNumber, parse_name, read_place
-from entrez_kit.local.prepare import Topic
-from entrez_kit.local.pubmed_files import unusable
-from entrez_kit.local.sources import SourceFile, parse_md5
+from entrez_kit.local.prepare_file import Topic
+from entrez_kit.local.source_files import SourceFile, parse_md5
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
 
@@ -242,7 +242,7 @@ class _Fetcher:
                     return
                 target.unlink()
             if attempt == ATTEMPTS - 1:
-                raise unusable(
+                raise unusable_file_error(
                     Path(path),
                     f"its MD5 checksum is {found}, and NLM's is {expected}",
                     "wrong_md5",

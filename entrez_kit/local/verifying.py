@@ -11,13 +11,13 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result
-from entrez_kit.local.apply import find_visible
+from entrez_kit.local.apply_file import find_visible
 from entrez_kit.local.copies import Copy, compute_hash, find_folder
 from entrez_kit.local.copy_file import read_fact, read_set
+from entrez_kit.local.file_events import FileEvent
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.prepare import digest_of, parse_record
-from entrez_kit.local.pubmed_files import Event
+from entrez_kit.local.prepare_file import digest_of, parse_record
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -155,7 +155,7 @@ class _Verifier:
         if digest_of(raw) != digest:
             self._add("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
             return
-        document = parse_record(Event(pmid, version, raw), self._copy.path, slot)
+        document = parse_record(FileEvent(pmid, version, raw), self._copy.path, slot)
         terms, _ = read_terms(document)
         if slot not in self._copy.visible:
             return

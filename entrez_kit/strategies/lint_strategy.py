@@ -150,7 +150,7 @@ def read_names(path: Path) -> dict[str, str]:
     Raises:
         InvalidInput: the file is damaged, or has no descriptors.
     """
-    from entrez_kit.local.sources import SourceFile
+    from entrez_kit.local.source_files import SourceFile
 
     problem, hint = (
         "it has no MeSH descriptors",

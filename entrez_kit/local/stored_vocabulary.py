@@ -11,8 +11,8 @@ from typing import IO, Any, Final
 from lxml import etree
 
 from entrez_kit.local.copy_file import read_fact, write_fact
-from entrez_kit.local.pubmed_files import unusable
-from entrez_kit.local.sources import Kind, SourceFile
+from entrez_kit.local.file_events import unusable_file_error
+from entrez_kit.local.source_files import Kind, SourceFile
 from entrez_kit.query.mesh import (
     Heading,
     Journal,
@@ -54,7 +54,7 @@ def apply_vocabulary(connection: sqlite3.Connection, source: SourceFile) -> int:
             return int(source.read_with(lambda file: _store_actions(connection, file)))
         return int(source.read_with(lambda file: _store_headings(connection, file, source.kind)))
     except etree.XMLSyntaxError as exc:
-        raise unusable(source.path, f"it is not well-formed XML ({exc.msg[:200]})", "bad_record") from None
+        raise unusable_file_error(source.path, f"it is not well-formed XML ({exc.msg[:200]})", "bad_record") from None
 
 
 def forget_vocabulary(connection: sqlite3.Connection, kind: str) -> None:
@@ -171,7 +171,9 @@ def read_journals(lines: Iterable[str], path: Path) -> Iterator[Journal]:
         elif line.strip():
             match = _FIELD.fullmatch(line)
             if match is None:
-                raise unusable(path, f"line {number:,} is not a field of a journal", "bad_record", line=number)
+                raise unusable_file_error(
+                    path, f"line {number:,} is not a field of a journal", "bad_record", line=number
+                )
             fields[match[1]] = match[2].strip()
 
 

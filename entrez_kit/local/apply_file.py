@@ -8,8 +8,8 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.local.copy_file import read_fact, read_set, write_fact, write_set
-from entrez_kit.local.order import PLACES_PER_FILE, find_first_place, read_place
-from entrez_kit.local.prepare import PreparedFile
+from entrez_kit.local.file_order import PLACES_PER_FILE, find_first_place, read_place
+from entrez_kit.local.prepare_file import PreparedFile
 
 ALL_VERSIONS: Final = 0
 

@@ -1,0 +1,55 @@
+"""The records and deletions of a file to import, the lines of text files, and the error for a file that is refused."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from entrez_kit.base.errors import InvalidInput
+
+MAX_RECORD_BYTES: Final = 64 << 20
+
+
+class FileEvent(NamedTuple):
+    """A record of a file, or a deletion if ``raw`` is empty. Version 0 of a deletion means all versions."""
+
+    pmid: int
+    version: int
+    raw: bytes
+
+
+def unusable_file_error(path: Path, problem: str, reason: str, *, hint: str = "", **details: object) -> InvalidInput:
+    """Return the error for a file that cannot be imported."""
+    return InvalidInput(
+        f"{path} cannot be imported: {problem}.",
+        invalid_input=str(path),
+        recovery_hint=hint or "Give files of the PubMed baseline, XML from EFetch, jsonl or nbib files, or MeSH files.",
+        details={"reason": reason, "file": str(path), **details},
+    )
+
+
+def split_lines(chunks: Iterable[bytes], path: Path) -> Iterator[str]:
+    """Yield the lines of a text file.
+
+    Raises:
+        InvalidInput: a line is too long, or is not UTF-8.
+    """
+    rest = b""
+    number = 0
+    for chunk in chunks:
+        *lines, rest = (rest + chunk).split(b"\n")
+        if len(rest) > MAX_RECORD_BYTES:
+            raise unusable_file_error(
+                path, f"line {number + 1:,} has more than {MAX_RECORD_BYTES:,} bytes", "record_too_large"
+            )
+        for line in lines:
+            number += 1
+            yield _decode(line, path, number)
+    if rest:
+        yield _decode(rest, path, number + 1)
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
+    except UnicodeDecodeError:
+        raise unusable_file_error(path, f"line {number:,} is not UTF-8", "bad_encoding", line=number) from None
