@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from entrez_kit.local.copies import CopyInfo
-    from entrez_kit.local.importing import ImportPlan, ImportResult
+    from entrez_kit.local.importing import CopyImportResult
+    from entrez_kit.local.plan_import import ImportPlan
     from entrez_kit.local.verifying import Verification
     from entrez_kit.services.transport.download.files import FileServer
 
@@ -60,11 +61,11 @@ def import_command(
 
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Importing into {name}"):
-        result = import_files(settings, name, paths, tell=partial(_tell_plan, ctx))
+        result = import_files(settings, name, paths, report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
-def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
+def _report_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
     from entrez_kit.doctor.local import size
 
     minutes = plan.estimated_seconds / 60
@@ -76,7 +77,7 @@ def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
     )
 
 
-def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
+def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
     emit(ctx, result, partial(_render_import, result))
     if result.failed:
         missing = [one.file for one in result.failed]
@@ -122,7 +123,7 @@ def mirror_command(
     query = f"{year}:3000[dp]" if year is not None else topic
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Mirroring {name}"):
-        result = mirror_files(settings, name, _open_server(ctx), topic=query, tell=partial(_tell_plan, ctx))
+        result = mirror_files(settings, name, _open_server(ctx), topic=query, report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
@@ -135,7 +136,7 @@ def update_command(ctx: typer.Context, name: Name) -> None:
     from entrez_kit.local.mirror import update_copy
 
     with watching(get_state(ctx), f"Updating {name}"):
-        result = update_copy(get_state(ctx).settings, name, _open_server(ctx), tell=partial(_tell_plan, ctx))
+        result = update_copy(get_state(ctx).settings, name, _open_server(ctx), report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
@@ -236,7 +237,7 @@ def remove_command(
 # Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
 
 
-def _render_import(result: "ImportResult") -> "RenderableType":
+def _render_import(result: "CopyImportResult") -> "RenderableType":
     from ._views.local import import_page
 
     return import_page(result)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.mesh import Heading, MeshDatabase, list_values
 from entrez_kit.local.eutils.small_query import Found, SmallQuery, Values, has_value
-from entrez_kit.local.stored_vocabulary import split_lines
+from entrez_kit.local.stored_vocabulary import split_column
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
 
@@ -130,9 +130,9 @@ class _Headings(Mapping[str, Heading]):
         if not rows:
             raise KeyError(uid)
         ui, name, trees, terms, note, short = rows[0]
-        heading = Heading(uid, ui, name, split_lines(trees), split_lines(terms), note)
+        heading = Heading(uid, ui, name, split_column(trees), split_column(terms), note)
         return (
-            replace(heading, subheadings=split_lines(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
+            replace(heading, subheadings=split_column(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
         )
 
 

@@ -24,7 +24,7 @@ MAX_RECORDS: Final = 2_000_000
 _NAME: Final = re.compile(r"[0-9]{1,12}-[0-9]{1,12}\.seg")
 
 
-class SegmentFile(NamedTuple):
+class IndexFile(NamedTuple):
     """A file of the index with its first record and its number of records."""
 
     first: int
@@ -45,13 +45,13 @@ def name_segment(first: int, count: int) -> str:
     return f"{first:010}-{first + count:010}.seg"
 
 
-def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[SegmentFile]:
+def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFile]:
     """Return the files of the index in the order of their records.
 
     Raises:
         StoreError: the list has a gap or a path outside the folder.
     """
-    found = [SegmentFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
+    found = [IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
     expected = 0
     for one in found:
         if one.first != expected or one.records < 1 or not _NAME.fullmatch(one.name):
@@ -69,7 +69,7 @@ def add_segments(connection: sqlite3.Connection, folder: Path, first: int, files
         first += count
 
 
-def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[SegmentFile]:
+def choose_merge(segments: list[IndexFile], busy: Collection[str]) -> list[IndexFile]:
     """Return neighbouring files to merge; an empty list if there are few files.
 
     Args:
@@ -77,7 +77,7 @@ def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[Seg
         busy: the names of files that are being merged.
     """
     for level in sorted({segment.level for segment in segments}):
-        run: list[SegmentFile] = []
+        run: list[IndexFile] = []
         for one in segments:
             fits = (
                 one.level <= level
@@ -90,14 +90,14 @@ def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[Seg
     return []
 
 
-def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[SegmentFile], path: Path) -> None:
+def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[IndexFile], path: Path) -> None:
     """List a merged file in place of others, inside a transaction of the caller."""
     count = sum(one.records for one in merged)
     connection.executemany("DELETE FROM segments WHERE first = ?", ((one.first,) for one in merged))
     add_segments(connection, folder, merged[0].first, [(count, path)])
 
 
-def find_removed(connection: sqlite3.Connection, segments: list[SegmentFile]) -> "BitMap":
+def find_removed(connection: sqlite3.Connection, segments: list[IndexFile]) -> "BitMap":
     """Return the records of neighbouring files that were removed from the copy, counted from the first record."""
     from pyroaring import BitMap
 

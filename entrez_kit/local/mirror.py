@@ -16,7 +16,8 @@ from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_err
 from entrez_kit.local.file_events import unusable_file_error
 from entrez_kit.local.file_order import FileNumber, parse_name, read_place
 from entrez_kit.local.import_workers import PlannedFile, count_processors
-from entrez_kit.local.importing import Importer, ImportPlan, ImportResult, compute_md5, open_importer
+from entrez_kit.local.importing import CopyImportResult, Importer, open_importer
+from entrez_kit.local.plan_import import ImportPlan, compute_md5, estimate_download
 from entrez_kit.local.prepare_file import Topic
 from entrez_kit.local.source_files import SourceFile, parse_md5
 from entrez_kit.query.search import search
@@ -105,8 +106,8 @@ def mirror_files(
     *,
     topic: str | None = None,
     only_new: bool = False,
-    tell: Callable[[ImportPlan], None] | None = None,
-) -> ImportResult:
+    report_plan: Callable[[ImportPlan], None] | None = None,
+) -> CopyImportResult:
     """Download and apply all files that a copy does not have.
 
     Args:
@@ -115,7 +116,7 @@ def mirror_files(
         source: the server.
         topic: a query; only records that match it are kept. It cannot change later.
         only_new: whether only files after the newest one of the copy are applied.
-        tell: called with the size and time before the first download.
+        report_plan: called with the size and time before the first download.
 
     Raises:
         InvalidInput: the copy has another topic.
@@ -131,14 +132,13 @@ def mirror_files(
         with translate_errors(importer.folder / FILE):
             make_private_folder(downloads)
         wanted = _choose_files(importer, listing, only_new=only_new)
-        if tell is not None and wanted:
-            tell(importer.estimate_download(len(wanted), len(wanted) * AVERAGE_BYTES))
+        if report_plan is not None and wanted:
+            report_plan(estimate_download(importer.folder, importer.log, len(wanted), len(wanted) * AVERAGE_BYTES))
         fetcher = _Fetcher(importer, source, downloads, Topic.of(importer.connection, importer.folder / FILE))
         importer.run(
             fetcher.fetch(wanted), total=len(wanted), workers=count_processors() if len(wanted) >= MANY_FILES else 1
         )
-        if importer.errors and not importer.applied and not importer.already_applied:
-            raise importer.errors[0]
+        importer.log.raise_if_all_failed()
         applied = {number for (place,) in importer.list_places() if (number := read_place(place)) is not None}
         write_fact(importer.connection, "mirrored", 1)
         write_fact(importer.connection, "baseline_last", max(listing.baseline).number)
@@ -165,7 +165,7 @@ def _check_topic(importer: Importer, name: str, topic: str | None, *, only_new: 
 def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> dict[FileNumber, str]:
     places = {place for (place,) in importer.list_places()}
     missing = {number: path for number, path in listing.paths.items() if number.place not in places}
-    importer.already_applied += len(listing.paths) - len(missing)
+    importer.log.already_applied += len(listing.paths) - len(missing)
     if not only_new:
         return missing
     own = [number for place in places if (number := read_place(place)) is not None]
@@ -217,14 +217,14 @@ class _Fetcher:
                 yield PlannedFile(SourceFile(target), number.place, self._topic, is_temporary=True)
                 refused = 0
             except (InvalidInput, UpstreamError) as exc:
-                self._importer.fail(Path(path), exc)
+                self._importer.log.fail(Path(path), exc)
                 refused += 1
                 if isinstance(exc, UpstreamError) and refused >= ATTEMPTS:  # the server does not answer
                     return
             except EntrezKitError as exc:
                 if exc.details.get("reason") != "not_found":
                     raise
-                self._importer.fail(Path(path), exc)
+                self._importer.log.fail(Path(path), exc)
 
     def _fetch_one(self, path: str, target: Path) -> None:
         """Download a file and compare its checksum.
@@ -251,8 +251,8 @@ class _Fetcher:
 
 
 def update_copy(
-    settings: Settings, name: str, source: FileSource, *, tell: Callable[[ImportPlan], None] | None = None
-) -> ImportResult:
+    settings: Settings, name: str, source: FileSource, *, report_plan: Callable[[ImportPlan], None] | None = None
+) -> CopyImportResult:
     """Apply what is new since the last mirror or import.
 
     Raises:
@@ -265,4 +265,4 @@ def update_copy(
         mirrored = read_fact(connection, "mirrored")
     finally:
         connection.close()
-    return mirror_files(settings, name, source, only_new=not mirrored, tell=tell)
+    return mirror_files(settings, name, source, only_new=not mirrored, report_plan=report_plan)

@@ -85,8 +85,7 @@ def _convert(settings: Settings, store: Store, key: str, state: str, folder: Pat
                 file.write(write_article(article))
             file.write(b"</PubmedArticleSet>")
         importer.run([PlannedFile(SourceFile(path), 1)], total=1, workers=1)
-        if importer.errors:
-            raise importer.errors[0]
+        importer.log.raise_if_all_failed()
         write_fact(importer.connection, "corpus", key)
         importer.finish()
         write_fact(importer.connection, "corpus_state", state)

@@ -1,192 +1,18 @@
-"""MeSH and NLM's list of journals in a copy: reading NLM's files, and the vocabulary of searches."""
+"""MeSH and the journals of a copy, for searches.
 
-import re
+They are read from the file of the copy when they are used, because MeSH has 350,000 records.
+"""
+
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import lru_cache
-from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any
 
-from lxml import etree
-
-from entrez_kit.local.copy_file import read_fact, write_fact
-from entrez_kit.local.file_events import unusable_file_error
-from entrez_kit.local.source_files import Kind, SourceFile
-from entrez_kit.query.mesh import (
-    Heading,
-    Journal,
-    Substance,
-    Tree,
-    Vocabulary,
-    read_mesh_records,
-    read_related_numbers,
-)
+from entrez_kit.query.mesh import Heading, Journal, Substance, Tree, Vocabulary
 from entrez_kit.query.words import normalize
 
 Reading = Callable[[], AbstractContextManager[sqlite3.Connection]]
-
-_YEAR: Final = re.compile(r"(?<![0-9])(?:desc|qual|supp|pa|mtrees)?(20[0-9]{2})(?![0-9])", re.IGNORECASE)
-_TAGS: Final[dict[Kind, tuple[str, str]]] = {
-    "desc": ("DescriptorRecord", "D"),
-    "qual": ("QualifierRecord", "Q"),
-    "supp": ("SupplementalRecord", "C"),
-}
-_FIELD: Final = re.compile(r"([A-Za-z]+(?: \([A-Za-z]+\))?): ?(.*)")
-
-
-def find_year(path: Path) -> int | None:
-    """Return the year in the name of a MeSH file (``desc2026.xml``)."""
-    years = _YEAR.findall(path.name)
-    return int(years[-1]) if years else None
-
-
-def apply_vocabulary(connection: sqlite3.Connection, source: SourceFile) -> int:
-    """Replace one kind of the vocabulary of a copy inside a transaction of the caller; return the number of records.
-
-    Raises:
-        InvalidInput: the file is damaged.
-    """
-    if source.kind == "journals":
-        return int(source.read_with(lambda file: _store_journals(connection, file, source.path)))
-    try:
-        if source.kind == "pa":
-            return int(source.read_with(lambda file: _store_actions(connection, file)))
-        return int(source.read_with(lambda file: _store_headings(connection, file, source.kind)))
-    except etree.XMLSyntaxError as exc:
-        raise unusable_file_error(source.path, f"it is not well-formed XML ({exc.msg[:200]})", "bad_record") from None
-
-
-def forget_vocabulary(connection: sqlite3.Connection, kind: str) -> None:
-    """Remove one kind of the vocabulary."""
-    if kind == "journals":
-        connection.execute("DELETE FROM journals")
-        connection.execute("DELETE FROM journal_keys")
-    elif kind == "pa":
-        connection.execute("DELETE FROM actions")
-    else:
-        _, mark = _TAGS[kind]  # type: ignore[index]
-        for table in ("headings", "heading_keys", "heading_trees", "heading_numbers"):
-            connection.execute(f"DELETE FROM {table} WHERE kind = ?", (mark,))
-
-
-def _store_headings(connection: sqlite3.Connection, file: IO[bytes], kind: Kind) -> int:
-    tag, mark = _TAGS[kind]
-    prefix = tag.removesuffix("Record")
-    forget_vocabulary(connection, kind)
-    count = 0
-    for _, record in read_mesh_records(file, (tag,)):
-        name = _read_text(record, f"{prefix}RecordName/String" if mark == "C" else f"{prefix}Name/String")
-        ui = _read_text(record, f"{prefix}RecordUI" if mark == "C" else f"{prefix}UI")
-        if not name or not ui:
-            continue
-        count += 1
-        found = dict.fromkeys(
-            element.text or "" for element in record.iterfind("ConceptList/Concept/TermList/Term/String")
-        )
-        terms = [term for term in found if term and term != name]
-        trees = [element.text or "" for element in record.iterfind("TreeNumberList/TreeNumber")]
-        abbreviation = _read_text(record, "ConceptList/Concept/TermList/Term/Abbreviation")
-        path = "AllowableQualifiersList/AllowableQualifier/QualifierReferredTo/QualifierName/String"
-        allowed = "\n".join(sorted(element.text or "" for element in record.iterfind(path)))
-        note = " ".join(_read_text(record, "ConceptList/Concept[@PreferredConceptYN='Y']/ScopeNote").split())
-        connection.execute(
-            "INSERT OR REPLACE INTO headings VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (ui, mark, name, abbreviation or allowed, note, "\n".join(terms), "\n".join(trees)),
-        )
-        keys = {normalize(name): 0}
-        for term in (*terms, abbreviation):
-            keys.setdefault(normalize(term), 1)
-        keys.pop("", None)
-        connection.executemany(
-            "INSERT OR IGNORE INTO heading_keys VALUES (?, ?, ?, ?)",
-            ((mark, key, rank, ui) for key, rank in keys.items()),
-        )
-        connection.executemany(
-            "INSERT OR IGNORE INTO heading_trees VALUES (?, ?, ?)", ((mark, tree, ui) for tree in trees)
-        )
-        connection.executemany(
-            "INSERT OR IGNORE INTO heading_numbers VALUES (?, ?, ?, ?)",
-            ((mark, number.casefold(), ui, normalize(name)) for number in read_related_numbers(record)),
-        )
-    return count
-
-
-def _store_actions(connection: sqlite3.Connection, file: IO[bytes]) -> int:
-    forget_vocabulary(connection, "pa")
-    count = 0
-    for _, record in read_mesh_records(file, ("PharmacologicalAction",)):
-        action = normalize(_read_text(record, "DescriptorReferredTo/DescriptorName/String"))
-        members = record.iterfind("PharmacologicalActionSubstanceList/Substance/RecordName/String")
-        names = dict.fromkeys(normalize(member.text or "") for member in members)
-        count += 1
-        connection.executemany(
-            "INSERT OR REPLACE INTO actions VALUES (?, ?, ?)",
-            ((action, number, name) for number, name in enumerate(names)),
-        )
-    return count
-
-
-def _read_text(record: Any, path: str) -> str:
-    return str(record.findtext(path) or "")
-
-
-def _store_journals(connection: sqlite3.Connection, file: IO[bytes], path: Path) -> int:
-    """Read NLM's list of journals (J_Medline.txt, J_Entrez.txt)."""
-    forget_vocabulary(connection, "journals")
-    content = bytearray()
-    while piece := file.read():
-        content += piece
-    count = 0
-    for journal in read_journals(content.decode("utf-8", errors="replace").splitlines(), path):
-        count += 1
-        connection.execute(
-            "INSERT OR REPLACE INTO journals VALUES (?, ?, ?, ?)",
-            (journal.nlm_id, journal.abbreviation, journal.title, "\n".join(journal.issns)),
-        )
-        connection.executemany(
-            "INSERT OR IGNORE INTO journal_keys VALUES (?, ?)", ((key, journal.nlm_id) for key in sorted(journal.keys))
-        )
-    return count
-
-
-def read_journals(lines: Iterable[str], path: Path) -> Iterator[Journal]:
-    """Read NLM's list of journals: fields of one line each, journals divided by a line of hyphens.
-
-    Raises:
-        InvalidInput: a line is not a field.
-    """
-    fields: dict[str, str] = {}
-    for number, line in enumerate([*lines, "-----"], start=1):
-        if line.startswith("-----"):
-            if fields.get("NlmId"):
-                yield Journal(
-                    fields["NlmId"],
-                    fields.get("MedAbbr") or fields.get("IsoAbbr") or fields.get("JournalTitle", ""),
-                    fields.get("JournalTitle", ""),
-                    tuple(filter(None, (fields.get("ISSN (Print)"), fields.get("ISSN (Online)")))),
-                    tuple(filter(None, (fields.get("IsoAbbr"),))),
-                )
-            fields = {}
-        elif line.strip():
-            match = _FIELD.fullmatch(line)
-            if match is None:
-                raise unusable_file_error(
-                    path, f"line {number:,} is not a field of a journal", "bad_record", line=number
-                )
-            fields[match[1]] = match[2].strip()
-
-
-def set_mesh_year(connection: sqlite3.Connection, year: int) -> None:
-    """Store the year of MeSH; files of an earlier year are removed, because all MeSH files belong to one year."""
-    if (read_fact(connection, "mesh_year") or year) < year:
-        for kind in ("desc", "qual", "supp", "pa"):
-            forget_vocabulary(connection, kind)
-            connection.execute("DELETE FROM files WHERE kind = ?", (kind,))
-    write_fact(connection, "mesh_year", year)
-
-
-# The vocabulary of searches. It is read from the file when it is used, because MeSH has 350,000 records.
 
 
 class _StoredTree(Tree):
@@ -217,7 +43,7 @@ class _StoredTree(Tree):
                 "WHERE heading_keys.kind = ? AND key = ? ORDER BY rank, ui LIMIT 1",
                 (self._kind, key),
             ).fetchone()
-        return None if row is None else Heading(row[0], split_lines(row[1]), split_lines(row[2]), row[3])
+        return None if row is None else Heading(row[0], split_column(row[1]), split_column(row[2]), row[3])
 
     def explode(self, heading: Heading) -> tuple[str, ...]:
         """Return the normalized names of a heading and of all headings below any of its places in the tree."""
@@ -252,7 +78,7 @@ class StoredVocabulary(Vocabulary):
             "WHERE heading_keys.kind = 'C' AND key = ? ORDER BY rank, ui LIMIT 1",
             key,
         )
-        return Substance(rows[0][0], split_lines(rows[0][1])) if rows else None
+        return Substance(rows[0][0], split_column(rows[0][1])) if rows else None
 
     def find_related(self, number: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances that list a number as related."""
@@ -266,7 +92,9 @@ class StoredVocabulary(Vocabulary):
             "WHERE key = ? ORDER BY nlm_id",
             key,
         )
-        return [Journal(nlm_id, abbreviation, title, split_lines(issns)) for nlm_id, abbreviation, title, issns in rows]
+        return [
+            Journal(nlm_id, abbreviation, title, split_column(issns)) for nlm_id, abbreviation, title, issns in rows
+        ]
 
     def find_action(self, key: str) -> tuple[str, ...]:
         """Return the normalized names of the headings and substances with a pharmacological action."""
@@ -285,6 +113,6 @@ class StoredVocabulary(Vocabulary):
             return connection.execute(statement, (key,)).fetchall()
 
 
-def split_lines(lines: str) -> tuple[str, ...]:
+def split_column(lines: str) -> tuple[str, ...]:
     """Return the values of a column that stores one per line."""
     return tuple(lines.split("\n")) if lines else ()

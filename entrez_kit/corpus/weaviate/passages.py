@@ -36,7 +36,7 @@ class VectorSource(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The model, or none."""
+        """The model; "none" for a collection without vectors."""
         return self.model or "none"
 
     def describe(self) -> str:

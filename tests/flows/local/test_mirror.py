@@ -21,7 +21,7 @@ from pubmed_publisher import Publisher
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import copy_folder, open_copy
-from entrez_kit.local.importing import ImportResult, import_files
+from entrez_kit.local.importing import CopyImportResult, import_files
 from entrez_kit.local.mirror import mirror_files, update_copy
 from entrez_kit.services.transport.download.files import FileServer
 
@@ -40,11 +40,11 @@ def kit(tmp_path: Path, publisher: Publisher) -> Settings:
     return replace(settings_at(tmp_path), pubmed_files_url=publisher.url, ncbi_max_retries=2, ncbi_timeout_ms=2000)
 
 
-def _mirror(kit: Settings, name: str = "c", topic: str | None = None) -> ImportResult:
+def _mirror(kit: Settings, name: str = "c", topic: str | None = None) -> CopyImportResult:
     return mirror_files(kit, name, FileServer(kit, kit.pubmed_files_url, "X"), topic=topic)
 
 
-def _update(kit: Settings, name: str = "c") -> ImportResult:
+def _update(kit: Settings, name: str = "c") -> CopyImportResult:
     return update_copy(kit, name, FileServer(kit, kit.pubmed_files_url, "X"))
 
 
