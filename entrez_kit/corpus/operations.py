@@ -1,6 +1,5 @@
 """The five operations of the corpus contract."""
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -116,8 +115,12 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
     return CheckpointSetResult(ok=True)
 
 
-_CLOSED: Final = AgentOptions(closed_schema=True)
-_of_contract: Final = partial(DocumentOperation, toolset=TOOLSET, error_document=corpus_envelope, agents=_CLOSED)
+_of_contract: Final = partial(
+    DocumentOperation,
+    toolset=TOOLSET,
+    error_document=corpus_envelope,
+    agents=AgentOptions(closed_schema=True),
+)
 
 SYNC: Final = StreamOperation(
     name="pubmed_sync_delta",
@@ -132,7 +135,7 @@ SYNC: Final = StreamOperation(
     aliases=("pubmed.sync_delta",),
     read_only=False,
     error_document=corpus_envelope,
-    agents=replace(_CLOSED, function=sync_for_agents),
+    agents=AgentOptions(closed_schema=True, function=sync_for_agents),
 )
 
 RAG_SEARCH: Final = _of_contract(
@@ -144,7 +147,7 @@ RAG_SEARCH: Final = _of_contract(
     title="Search the corpus",
     errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
-    agents=replace(_CLOSED, portions=("results",)),
+    agents=AgentOptions(closed_schema=True, portions=("results",)),
 )
 
 RAG_GET: Final = _of_contract(

@@ -113,7 +113,7 @@ class _StoredQuery(SmallQuery):
         return {to_uid(row[0]) for row in rows}
 
 
-class _Headings(Mapping[str, Heading]):
+class _CopyHeadings(Mapping[str, Heading]):
     """The records by UID."""
 
     def __init__(self, database: "StoredMesh") -> None:
@@ -160,7 +160,7 @@ class StoredMesh(MeshDatabase):
     @cached_property
     def records(self) -> Mapping[str, Heading]:
         """The records by UID."""
-        return _Headings(self)
+        return _CopyHeadings(self)
 
     @cached_property
     def count(self) -> int:

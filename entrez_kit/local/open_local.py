@@ -10,12 +10,12 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.progress import begin_stage
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.store.store import Store
+from entrez_kit.local.article_to_xml import write_article
 from entrez_kit.local.copies import Copy, find_copies_folder, find_folder, hold_lock
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.import_workers import PlannedFile
 from entrez_kit.local.importing import open_importer_at
 from entrez_kit.local.source_files import SourceFile
-from entrez_kit.local.write_pubmed_xml import write_article
 
 _STATE = """
     SELECT count(*) || ' ' || total(version) || ' ' || total(pmid * 1.0) || ' ' || coalesce(max(content_hash), '')

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from entrez_kit.local.article_to_xml import convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
-from entrez_kit.local.write_pubmed_xml import convert_article
 from entrez_kit.pubmed.models import Article
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PUBMED, normalize_doi, normalize_orcid
+from entrez_kit.local.article_to_xml import RecordFacts, convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
-from entrez_kit.local.write_pubmed_xml import RecordFacts, convert_article
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import build_publication_date
 

@@ -10,13 +10,13 @@ from Bio import Medline
 from pubmed_files import settings_at, titles, write_set
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.local.article_to_xml import write_article
 from entrez_kit.local.copies import open_copy
 from entrez_kit.local.eutils.medline import render_medline
 from entrez_kit.local.importing import import_files
 from entrez_kit.local.read_nbib import read_nbib
 from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.write_pubmed_xml import write_article
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.sandbox.generate import GeneratedCollection
