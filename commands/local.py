@@ -81,10 +81,11 @@ def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
     emit(ctx, result, partial(_render_import, result))
     if result.failed:
         missing = [one.file for one in result.failed]
+        first = result.failed[0].message
         error = InvalidInput(
-            f"{format_count(len(missing), 'file')} could not be imported: {result.failed[0].message}",
+            first if len(missing) == 1 else f"{len(missing)} files could not be imported. The first: {first}",
             invalid_input=missing[0],
-            recovery_hint="Repair or download these files again, and repeat the command.",
+            recovery_hint="Correct these files or download them again, and repeat the command: it skips the others.",
             details={"reason": result.failed[0].reason, "partial": True, "missing": missing},
         )
         report_error(get_state(ctx), error)
@@ -119,7 +120,11 @@ def mirror_command(
     from entrez_kit.local.mirror import mirror_files
 
     if topic is not None and year is not None:
-        raise usage_error("--topic cannot be used with --from.", f"from={year}", f"Add {year}:3000[dp].")
+        raise usage_error(
+            "--topic cannot be used with --from.",
+            f"from={year}",
+            f"Omit --from, and add `AND {year}:3000[dp]` to the query.",
+        )
     query = f"{year}:3000[dp]" if year is not None else topic
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Mirroring {name}"):

@@ -158,12 +158,27 @@ class Copy:
 
     def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
         listed = read_manifest(connection, self.folder)
-        segments = [Segment(self.folder / INDEX / one.name) for one in listed]
+        segments = [self._open_segment(one.name) for one in listed]
         size = sum(one.records for one in listed)
         wrong = any(segment.records != each.records for segment, each in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise store_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)
+
+    def _open_segment(self, name: str) -> Segment:
+        """Open a file of the index.
+
+        Raises:
+            StoreError: it is missing or damaged; the message names the copy.
+        """
+        try:
+            return Segment(self.folder / INDEX / name)
+        except StoreError as exc:
+            hint = FrontendText(
+                run(f"local remove {self.name}", "Ask the operator of the server to remove the copy"),
+                ", and import it again.",
+            )
+            raise exc.copy_with(f"The copy {self.name!r} cannot be used. {exc.message}", hint) from None
 
     def close(self) -> None:
         """Close the file."""

@@ -42,7 +42,8 @@ def apply_vocabulary(connection: sqlite3.Connection, source: SourceFile) -> int:
             return int(source.read_with(lambda file: _store_actions(connection, file)))
         return int(source.read_with(lambda file: _store_headings(connection, file, source.kind)))
     except etree.XMLSyntaxError as exc:
-        raise unusable_file_error(source.path, f"it is not well-formed XML ({exc.msg[:200]})", "bad_record") from None
+        problem, hint = f"it is not well-formed XML ({exc.msg[:200]})", "Download the file from NLM again."
+        raise unusable_file_error(source.path, problem, "bad_record", hint=hint) from None
 
 
 def forget_vocabulary(connection: sqlite3.Connection, kind: str) -> None:

@@ -34,6 +34,7 @@ MANY_FILES: Final = 8
 """Files above which several processes prepare them."""
 ATTEMPTS: Final = 3
 """Downloads of a file whose checksum is wrong. NLM may replace a file between the two requests."""
+_REPLACED: Final = "Run the command again later. NLM may be replacing the file."
 _ENTRY: Final = re.compile(r'href="(?:\./)?((?:pubmed|medline)[0-9]{2}n[0-9]{4,5}\.xml\.gz)"', re.IGNORECASE)
 
 
@@ -233,7 +234,7 @@ class _Fetcher:
             InvalidInput: the checksum was wrong several times.
         """
         for attempt in range(ATTEMPTS):
-            expected = parse_md5(self._source.read(f"{path}.md5", MAX_MD5_BYTES), Path(f"{path}.md5"))
+            expected = parse_md5(self._source.read(f"{path}.md5", MAX_MD5_BYTES), Path(f"{path}.md5"), hint=_REPLACED)
             with translate_errors(target):
                 if not target.exists():
                     self._source.download(path, target)
@@ -246,7 +247,7 @@ class _Fetcher:
                     Path(path),
                     f"its MD5 checksum is {found}, and NLM's is {expected}",
                     "wrong_md5",
-                    hint="Run the command again later. NLM may be replacing the file.",
+                    hint=_REPLACED,
                 )
 
 

@@ -3,12 +3,15 @@
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
 from entrez_kit.local.article_to_xml import convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
 from entrez_kit.pubmed.models import Article
+
+_ARTICLES: Final = "Each line must be an article, as `fetch -f jsonl` and `corpus export -f jsonl` write it."
 
 
 def read_jsonl(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
@@ -35,5 +38,5 @@ def read_jsonl(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
             first = exc.errors()[0]
             where = ".".join(map(str, first["loc"])) or "it"
             problem = f"line {number:,} is not an article ({where}: {first['msg']})"
-            raise unusable_file_error(path, problem, "bad_record", line=number) from None
+            raise unusable_file_error(path, problem, "bad_record", hint=_ARTICLES, line=number) from None
         yield convert_article(article, None, path, number)

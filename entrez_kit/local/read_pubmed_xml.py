@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.local.file_events import MAX_RECORD_BYTES, FileEvent, unusable_file_error
 
 MAX_BETWEEN_BYTES: Final = 1 << 20
@@ -137,7 +138,7 @@ class _Document:
             raise unusable_file_error(self._path, problem, "record_too_large")
         chunk = next(self._chunks, b"")
         if not chunk:
-            problem = f"it ends after {self.count:,} complete records"
+            problem = f"it ends after {format_count(self.count, 'complete record')}"
             raise unusable_file_error(self._path, problem, "truncated", records=self.count)
         self._data, self._at = self._data[self._at :] + chunk, 0
 

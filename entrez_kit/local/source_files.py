@@ -62,6 +62,8 @@ class SourceFile:
             self.compressed = start.startswith(_GZIP)
             self.size = path.stat().st_size
             head = zlib.decompressobj(wbits=31).decompress(start, HEAD_BYTES) if self.compressed else start
+        if not start:
+            raise unusable_file_error(path, "it is empty", "unknown_file", hint="Download or export the file again.")
         self.kind: Kind = self._detect(head)
 
     def _detect(self, head: bytes) -> Kind:
@@ -210,15 +212,23 @@ class _ChunkFile:
         return data
 
 
-def parse_md5(content: bytes, path: Path) -> str:
+def parse_md5(content: bytes, path: Path, *, hint: str | None = None) -> str:
     """Return the checksum in a .md5 file.
+
+    Args:
+        hint: the hint of the error. Default: that for a local file.
 
     Raises:
         InvalidInput: it has none.
     """
     found = _MD5.search(content.decode("utf-8", errors="replace"))
     if found is None:
-        raise unusable_file_error(path, "it contains no MD5 checksum", "bad_checksum_file")
+        raise InvalidInput(
+            f"{path} contains no MD5 checksum.",
+            invalid_input=str(path),
+            recovery_hint=hint or f"Download {path.name} again. Without it, the file is imported without a comparison.",
+            details={"reason": "bad_checksum_file", "file": str(path)},
+        )
     return found[0].lower()
 
 
