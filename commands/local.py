@@ -80,7 +80,7 @@ def _report_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
 def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
     emit(ctx, result, partial(_render_import, result))
     if result.failed:
-        missing = [one.file for one in result.failed]
+        missing = [failure.file for failure in result.failed]
         first = result.failed[0].message
         error = InvalidInput(
             first if len(missing) == 1 else f"{len(missing)} files could not be imported. The first: {first}",

@@ -202,10 +202,11 @@ def find_visible(connection: sqlite3.Connection) -> tuple[BitMap, BitMap]:
     """
     visible, stored = BitMap(), BitMap()
     pmid, highest = -1, None
-    for each, slot in connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version"):
-        if each != pmid and highest is not None:
+    rows = connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version")
+    for number, slot in rows:
+        if number != pmid and highest is not None:
             visible.add(highest)
-        pmid, highest = each, slot
+        pmid, highest = number, slot
         stored.add(slot)
     if highest is not None:
         visible.add(highest)

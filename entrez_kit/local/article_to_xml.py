@@ -96,7 +96,10 @@ def _write_citation(article: Article, facts: RecordFacts) -> str:
         _write_chemicals(article),
         _write_element(
             "SupplMeshList",
-            *(_write_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
+            *(
+                _write_text("SupplMeshName", concept.name, Type=concept.type, UI=concept.ui)
+                for concept in article.supplemental_mesh
+            ),
         ),
         *(_write_text("CitationSubset", subset) for subset in facts.subsets),
         _write_corrections(article),

@@ -158,9 +158,9 @@ class Copy:
 
     def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
         listed = read_manifest(connection, self.folder)
-        segments = [self._open_segment(one.name) for one in listed]
-        size = sum(one.records for one in listed)
-        wrong = any(segment.records != each.records for segment, each in zip(segments, listed, strict=True))
+        segments = [self._open_segment(file.name) for file in listed]
+        size = sum(file.records for file in listed)
+        wrong = any(segment.records != file.records for segment, file in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise store_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)

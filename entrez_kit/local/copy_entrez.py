@@ -80,9 +80,9 @@ class CopyEntrez(LocalEntrez):
         if endpoint is not None and name and name not in self._state.databases:
             raise self._missing_error(f"the database {name}", name)
         target = request.get("db").lower() if request.endpoint == "elink" else ""
-        for one in filter(None, target.split(",")):
-            if one not in (*self._state.databases, "all"):
-                raise self._missing_error(f"links to the database {one}", one)
+        for name in filter(None, target.split(",")):
+            if name not in (*self._state.databases, "all"):
+                raise self._missing_error(f"links to the database {name}", name)
         if request.endpoint == "elink" and request.get("cmd").lower() in _LINKOUT:
             raise self._missing_error("links to publishers and libraries (LinkOut)", "linkout")
         answer = super().reply(request, endpoint, path)

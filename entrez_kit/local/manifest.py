@@ -53,10 +53,10 @@ def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFil
     """
     found = [IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
     expected = 0
-    for one in found:
-        if one.first != expected or one.records < 1 or not _NAME.fullmatch(one.name):
+    for file in found:
+        if file.first != expected or file.records < 1 or not _NAME.fullmatch(file.name):
             raise store_error(folder / FILE, "has a damaged list of index files", "damaged_index")
-        expected += one.records
+        expected += file.records
     return found
 
 
@@ -78,13 +78,13 @@ def choose_merge(segments: list[IndexFile], busy: Collection[str]) -> list[Index
     """
     for level in sorted({segment.level for segment in segments}):
         run: list[IndexFile] = []
-        for one in segments:
+        for segment in segments:
             fits = (
-                one.level <= level
-                and one.name not in busy
-                and sum(each.records for each in run) + one.records <= MAX_RECORDS
+                segment.level <= level
+                and segment.name not in busy
+                and sum(chosen.records for chosen in run) + segment.records <= MAX_RECORDS
             )
-            run = [*run, one] if fits else []
+            run = [*run, segment] if fits else []
             if len(run) == FAN_IN:
                 return run
     return []
@@ -92,8 +92,8 @@ def choose_merge(segments: list[IndexFile], busy: Collection[str]) -> list[Index
 
 def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[IndexFile], path: Path) -> None:
     """List a merged file in place of others, inside a transaction of the caller."""
-    count = sum(one.records for one in merged)
-    connection.executemany("DELETE FROM segments WHERE first = ?", ((one.first,) for one in merged))
+    count = sum(segment.records for segment in merged)
+    connection.executemany("DELETE FROM segments WHERE first = ?", ((segment.first,) for segment in merged))
     add_segments(connection, folder, merged[0].first, [(count, path)])
 
 

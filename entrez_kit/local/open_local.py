@@ -36,7 +36,8 @@ def open_local(settings: Settings, name: str) -> Copy:
         return Copy(find_folder(settings, name))
     except EntityNotFound as exc:
         store = Store.of(settings)
-        keys = [one.query_key for one in store.corpora().corpora] if (settings.data_dir / CORPUS_FILE).exists() else []
+        has_corpus = (settings.data_dir / CORPUS_FILE).exists()
+        keys = [corpus.query_key for corpus in store.corpora().corpora] if has_corpus else []
         if name in keys:
             return _open_corpus(settings, store, name)
         if keys:

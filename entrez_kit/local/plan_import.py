@@ -121,11 +121,12 @@ class ImportPlanner:
         if not sources and self._log.ignored:
             raise empty_folder_error(Path(self._log.ignored[0]).parent)
         self._check_topic(planned)
-        return sorted(planned, key=lambda one: one.source.kind not in VOCABULARIES)
+        return sorted(planned, key=lambda file: file.source.kind not in VOCABULARIES)
 
     def _check_topic(self, planned: Sequence[PlannedFile]) -> None:
         """Refuse records for a copy with a topic: only a mirror compares records with it."""
-        if read_fact(self._connection, "topic") is not None and any(one.source.kind in RECORD_KINDS for one in planned):
+        has_records = any(file.source.kind in RECORD_KINDS for file in planned)
+        if has_records and read_fact(self._connection, "topic") is not None:
             raise InvalidInput(
                 f"The copy {self._name!r} has a topic, so records cannot be imported into it.",
                 invalid_input=f"name={self._name}",
@@ -189,8 +190,8 @@ class ImportPlanner:
 
 def estimate_import(folder: Path, log: ImportLog, planned: Sequence[PlannedFile]) -> ImportPlan:
     """Return the size and time of an import."""
-    size = sum(_count_compressed_bytes(one.source) for one in planned)
-    return _estimate(folder, log, len(planned), sum(one.source.size for one in planned), size, count_workers(planned))
+    size = sum(_count_compressed_bytes(file.source) for file in planned)
+    return _estimate(folder, log, len(planned), sum(file.source.size for file in planned), size, count_workers(planned))
 
 
 def estimate_download(folder: Path, log: ImportLog, files: int, size: int) -> ImportPlan:
@@ -226,8 +227,8 @@ def compute_md5(path: Path) -> str:
 
 def count_workers(planned: Collection[PlannedFile]) -> int:
     """Return the number of processes that prepare files; 1 is this process itself."""
-    files = [one for one in planned if one.source.kind not in VOCABULARIES]
-    size = sum(_count_compressed_bytes(one.source) for one in files)
+    files = [file for file in planned if file.source.kind not in VOCABULARIES]
+    size = sum(_count_compressed_bytes(file.source) for file in files)
     if len(files) < 2 or size < SMALL_BYTES:
         return 1
     return max(1, min(count_processors(), len(files)))

@@ -168,7 +168,7 @@ def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
     found: list[int] = []
     start = 0
     for piece in pieces:
-        found += [place for place, one in enumerate(piece, start) if one == word]
+        found += [place for place, word_there in enumerate(piece, start) if word_there == word]
         start += len(piece) + VALUE_GAP
     return found
 
@@ -185,5 +185,5 @@ def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: 
         if number not in index.find_value(source, value):
             yield f"the index has no {value!r} in {source}"
     for column, numbers in terms.numbers.items():
-        if column in _COLUMNS and any(number not in index.find_range(column, one, one) for one in numbers):
+        if column in _COLUMNS and any(number not in index.find_range(column, date, date) for date in numbers):
             yield f"the index has another {column}"

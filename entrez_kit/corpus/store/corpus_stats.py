@@ -75,7 +75,7 @@ def compute_stats(
     """Return the statistics of the corpus, or of one query."""
     among = "" if query_key is None else "WHERE pmid IN (SELECT pmid FROM membership WHERE query_key = :key)"
     key = {"key": query_key}
-    one = connection.execute(
+    counts = connection.execute(
         f"""
         SELECT count(*) FILTER (WHERE status = 'current') AS documents,
                count(*) FILTER (WHERE status = 'deleted') AS deleted,
@@ -110,7 +110,7 @@ def compute_stats(
         graphs=count_graphs(connection) if query_key is None else {},
         outbox=count(f"outbox {queued}"),
         unavailable=count(f"unavailable {condition}"),
-        **dict(one),
+        **dict(counts),
     )
 
 

@@ -114,9 +114,9 @@ def _check_before_migration(connection: sqlite3.Connection) -> None:
         StoreError: entrez-kit did not create one of them.
     """
     active = {
-        each: definition
-        for each, definition in read_schema(connection).items()
-        if each.kind in ("view", "trigger") or definition.startswith("CREATE VIRTUAL")
+        item: definition
+        for item, definition in read_schema(connection).items()
+        if item.kind in ("view", "trigger") or definition.startswith("CREATE VIRTUAL")
         if not _EARLIER_WORD_INDEX.fullmatch(definition)
     }
     if change := find_schema_change(active, read_expected_schema(), ()):
