@@ -238,7 +238,7 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
     listed = _open_corpus(ctx).corpora()
-    _emit(ctx, listed, _render_list, records=listed.corpora)
+    _emit_page(ctx, listed, _render_list, records=listed.corpora)
 
 
 @app.command("stats")
@@ -247,7 +247,7 @@ def stats_command(
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
-    _emit(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
+    _emit_page(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
 
 
 @app.command("diff")
@@ -280,11 +280,11 @@ def diff_command(
     store = _open_corpus(ctx)
     since = since or store.get_last_sync(query_key)
     if plan(ctx).format.needs_records:
-        _export(ctx, query_key=query_key, since=since)
+        _write_export(ctx, query_key=query_key, since=since)
         return
     difference = store.diff(query_key, since)
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
-    _emit(ctx, difference, _render_diff, records=records)
+    _emit_page(ctx, difference, _render_diff, records=records)
 
 
 def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableType":
@@ -346,13 +346,13 @@ def reindex_command(
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
+        _emit_page(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
     with watching(get_state(ctx), DELIVERING):
         delivered = rebuild(services)
-    _emit(ctx, delivered, _render_delivered)
+    _emit_page(ctx, delivered, _render_delivered)
     problem = delivered.missing_error()
     if problem is not None:
         report_error(get_state(ctx), problem)
@@ -378,10 +378,10 @@ def export_command(
             "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )
     _open_corpus(ctx)
-    _export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
+    _write_export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
 
 
-def _export(ctx: typer.Context, **options: Any) -> None:
+def _write_export(ctx: typer.Context, **options: Any) -> None:
     """Write records as they arrive."""
 
     def report_remarks(export: Export) -> None:
@@ -400,7 +400,7 @@ def _export(ctx: typer.Context, **options: Any) -> None:
     run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_remarks)
 
 
-def _emit(
+def _emit_page(
     ctx: typer.Context, document: Shown, render: "Callable[[Shown], RenderableType]", *, records: Any = None
 ) -> None:
     """Print a document, on a terminal as the page that ``render`` returns."""

@@ -250,7 +250,7 @@ class _SyncRun:
             _GaveUp: NCBI stopped answering; the batches before were yielded.
         """
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        for fetched in run_in_order((partial(self._fetch, batch) for batch in batches), at_once):
+        for fetched in run_in_order((partial(self._fetch_batch, batch) for batch in batches), at_once):
             self._report_progress()
             self.report.add_failures(fetched.failed)
             yield fetched
@@ -258,7 +258,7 @@ class _SyncRun:
                 self.report.gave_up = True
                 raise _GaveUp
 
-    def _fetch(self, pmids: Sequence[int]) -> _Fetched:
+    def _fetch_batch(self, pmids: Sequence[int]) -> _Fetched:
         if not pmids:
             return _Fetched([], {}, [])
         records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])

@@ -71,7 +71,7 @@ class _Changes:
             place, old = head
             if place > self._place or (place == self._place and old is None):  # the same file also deletes it
                 return
-            self._drop(old)
+            self._drop_record(old)
         if heads:
             self._several.add(pmid)
         self._connection.execute("INSERT INTO records VALUES (?, ?, ?)", (slot, pmid, packed))
@@ -86,7 +86,7 @@ class _Changes:
             place, old = head
             if place > self._place:
                 return
-            self._drop(old)
+            self._drop_record(old)
         if version == ALL_VERSIONS or heads:
             self._several.add(pmid)
         self._write_head(pmid, version, None, 0, b"")
@@ -97,7 +97,7 @@ class _Changes:
         head = heads.pop(version, None)
         if head is None or head[0] > self._place:
             return
-        self._drop(head[1])
+        self._drop_record(head[1])
         self._connection.execute("DELETE FROM heads WHERE pmid = ? AND version = ?", (pmid, version))
         if heads:
             self._several.add(pmid)
@@ -118,7 +118,7 @@ class _Changes:
             (pmid, version, self._place, slot, edat, digest),
         )
 
-    def _drop(self, slot: int | None) -> None:
+    def _drop_record(self, slot: int | None) -> None:
         if slot is not None:
             self._connection.execute("DELETE FROM records WHERE slot = ?", (slot,))
             self._sets.forget(slot)

@@ -54,12 +54,12 @@ def split_lines(chunks: Iterable[bytes], path: Path) -> Iterator[str]:
             )
         for line in lines:
             number += 1
-            yield _decode(line, path, number)
+            yield _decode_line(line, path, number)
     if rest:
-        yield _decode(rest, path, number + 1)
+        yield _decode_line(rest, path, number + 1)
 
 
-def _decode(line: bytes, path: Path, number: int) -> str:
+def _decode_line(line: bytes, path: Path, number: int) -> str:
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
     except UnicodeDecodeError:

@@ -52,7 +52,7 @@ def _open_corpus(settings: Settings, store: Store, key: str) -> Copy:
     if _read_stored_state(folder) != state:
         with hold_lock(folder):
             if _read_stored_state(folder) != state:
-                _convert(settings, store, key, state, folder)
+                _import_corpus(settings, store, key, state, folder)
     copy = Copy(folder)
     copy.name = key
     return copy
@@ -73,7 +73,7 @@ def _read_stored_state(folder: Path) -> str | None:
     return None if state is None else str(state)
 
 
-def _convert(settings: Settings, store: Store, key: str, state: str, folder: Path) -> None:
+def _import_corpus(settings: Settings, store: Store, key: str, state: str, folder: Path) -> None:
     """Write all records of a query as PubMed XML and import them. The state is stored last, so a kill costs nothing."""
     begin_stage(f"Indexing the corpus {key}")
     with translate_errors(folder / FILE):

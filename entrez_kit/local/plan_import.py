@@ -191,15 +191,19 @@ class ImportPlanner:
 def estimate_import(folder: Path, log: ImportLog, planned: Sequence[PlannedFile]) -> ImportPlan:
     """Return the size and time of an import."""
     size = sum(_count_compressed_bytes(file.source) for file in planned)
-    return _estimate(folder, log, len(planned), sum(file.source.size for file in planned), size, count_workers(planned))
+    return _build_estimate(
+        folder, log, len(planned), sum(file.source.size for file in planned), size, count_workers(planned)
+    )
 
 
 def estimate_download(folder: Path, log: ImportLog, files: int, size: int) -> ImportPlan:
     """Return the size and time of a mirror; the time of the downloads depends on the network."""
-    return _estimate(folder, log, files, size, size, count_processors())
+    return _build_estimate(folder, log, files, size, size, count_processors())
 
 
-def _estimate(folder: Path, log: ImportLog, files: int, size: int, compressed_size: float, workers: int) -> ImportPlan:
+def _build_estimate(
+    folder: Path, log: ImportLog, files: int, size: int, compressed_size: float, workers: int
+) -> ImportPlan:
     return ImportPlan(
         name=folder.name,
         files=files,

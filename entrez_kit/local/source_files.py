@@ -84,7 +84,7 @@ class SourceFile:
         Raises:
             InvalidInput: the file is damaged, truncated or too large, or its checksum differs from the .md5 file.
         """
-        yield from self._read(partial(_import_reader(self.kind), path=self.path))
+        yield from self._read_content(partial(_import_reader(self.kind), path=self.path))
 
     def read_with(self, read: Callable[[IO[bytes]], Any]) -> Any:
         """Return the result of a reader of the whole, uncompressed file, and verify the checksum.
@@ -96,10 +96,10 @@ class SourceFile:
         def once(chunks: Iterable[bytes]) -> Iterator[Any]:
             yield read(_ChunkFile(iter(chunks)))  # type: ignore[arg-type]
 
-        (result,) = self._read(once)
+        (result,) = self._read_content(once)
         return result
 
-    def _read(self, split: Callable[[Iterable[bytes]], Iterator[Any]]) -> Iterator[Any]:
+    def _read_content(self, split: Callable[[Iterable[bytes]], Iterator[Any]]) -> Iterator[Any]:
         content = hashlib.blake2b(digest_size=16)
         total = 0
 

@@ -23,7 +23,7 @@ from entrez_kit.corpus.store.schema import (
 _EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USING fts5\([^()]*\)")
 
 
-def _create(connection: sqlite3.Connection) -> None:
+def _create_tables(connection: sqlite3.Connection) -> None:
     for statement in (*RECORD_TABLES, *REVISIONS):
         connection.execute(statement)
     rebuild_word_index(connection)
@@ -90,7 +90,7 @@ def prepare(connection: sqlite3.Connection) -> None:
         # Another process may have migrated it meanwhile.
         version = _read_version(connection)
         _check_before_migration(connection)
-        for step in MIGRATIONS[version - 1 :] if version else (_create,):
+        for step in MIGRATIONS[version - 1 :] if version else (_create_tables,):
             step(connection)
         connection.execute(f"PRAGMA user_version={get_current_format()}")
         _check_schema(connection)

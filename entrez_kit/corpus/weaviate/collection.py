@@ -104,7 +104,7 @@ class WeaviateIndex:
 
     def exists(self) -> bool:
         """Return whether the collection exists."""
-        return bool(self._ask(lambda: self._connection.collections.exists(self.name)))
+        return bool(self._send(lambda: self._connection.collections.exists(self.name)))
 
     def ensure_schema(self) -> None:
         """Create the collection, or check that the existing one can be used for this corpus.
@@ -114,7 +114,7 @@ class WeaviateIndex:
         """
         if not self.exists():
             schema = build_schema(self.name, self.vectors)
-            self._ask(lambda: self._connection.collections.create_from_dict(schema))
+            self._send(lambda: self._connection.collections.create_from_dict(schema))
             return
         self.check(writing=True)
 
@@ -143,7 +143,7 @@ class WeaviateIndex:
         """
         if not self.exists():
             raise self._collection_error("does not exist", "no_collection", FrontendText(REBUILD, "."))
-        found = self._ask(lambda: self._collection.config.get(simple=True))
+        found = self._send(lambda: self._collection.config.get(simple=True))
         stored_vectors = VectorSource.parse(found.description)
         if stored_vectors is None:
             raise self._collection_error(
@@ -175,16 +175,16 @@ class WeaviateIndex:
                 return
             if exc.reason != "schema_differs":
                 raise
-        self._ask(lambda: self._connection.collections.delete(self.name))
+        self._send(lambda: self._connection.collections.delete(self.name))
 
     def count(self) -> int:
         """Return the number of passages in the collection."""
-        return int(self._ask(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
+        return int(self._send(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
 
     def yield_uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
-        objects = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
-        while (found := self._ask(lambda: next(objects, None))) is not None:
+        objects = self._send(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
+        while (found := self._send(lambda: next(objects, None))) is not None:
             yield str(found.uuid)
 
     # writing
@@ -212,12 +212,12 @@ class WeaviateIndex:
                 DataObject(uuid=uuid, properties=properties, vector=None if vector is None else {VECTOR: vector})
             )
             if len(objects) == BATCH:
-                self._insert(objects, result)
+                self._insert_objects(objects, result)
                 objects = []
-        self._insert(objects, result)
+        self._insert_objects(objects, result)
         return result
 
-    def _insert(self, objects: Sequence[Any], result: BatchResult) -> None:
+    def _insert_objects(self, objects: Sequence[Any], result: BatchResult) -> None:
         if not objects:
             return
         from weaviate.exceptions import WeaviateInsertManyAllFailedError
@@ -230,7 +230,7 @@ class WeaviateIndex:
                 return dict.fromkeys(range(len(objects)), why)
             return {place: error.message for place, error in answer.errors.items()}
 
-        refused = self._ask(insert)
+        refused = self._send(insert)
         for place, item in enumerate(objects):
             if place in refused:
                 result.errors[str(item.uuid)] = remove_key(refused[place], self._settings)
@@ -249,7 +249,7 @@ class WeaviateIndex:
                 answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(some), verbose=True)
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
-            refused = self._ask(remove)
+            refused = self._send(remove)
             result.errors |= {uuid: remove_key(why, self._settings) for uuid, why in refused.items()}
             result.done += [uuid for uuid in some if uuid not in refused]
         return result
@@ -310,7 +310,7 @@ class WeaviateIndex:
         options |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
             options["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-        return self._ask(lambda: search()(what, **options)).objects
+        return self._send(lambda: search()(what, **options)).objects
 
     # helpers
 
@@ -324,7 +324,7 @@ class WeaviateIndex:
     def _collection(self) -> "Collection[Any, Any]":
         return self._connection.collections.get(self.name)
 
-    def _ask(self, question: "Callable[[], Any]") -> Any:
+    def _send(self, question: "Callable[[], Any]") -> Any:
         return ask(self._settings, question)
 
     def _collection_error(self, what: str, reason: str, hint: Text, **details: object) -> LocalIndexError:

@@ -247,7 +247,7 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
     for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
         members = list(group)
         phrases += [_join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
-    return _nest(phrases, 0, ordered=True)
+    return _nest_near(phrases, 0, ordered=True)
 
 
 def _join_words(words: Sequence[WordPatterns]) -> WordPatterns:
@@ -256,7 +256,7 @@ def _join_words(words: Sequence[WordPatterns]) -> WordPatterns:
     return WordPatterns(patterns, " ".join(unit.text for unit in words), scope)
 
 
-def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
+def _nest_near(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
     """Return units that are near each other from left to right.
 
     Raises:
@@ -282,7 +282,7 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
         parts: list[Node] = []
         for is_text, group in groupby(units, lambda unit: isinstance(unit, WordPatterns | Near)):
             members = list(group)
-            parts += [_nest(members, distance, ordered=False)] if is_text else members
+            parts += [_nest_near(members, distance, ordered=False)] if is_text else members
         return parts[0] if len(parts) == 1 else join_with_and(parts)
 
     return join

@@ -68,10 +68,10 @@ class Lexer:
             if text[position].isspace():
                 position += 1
                 continue
-            position = self._read(position)
+            position = self._read_token(position)
         return self.tokens
 
-    def _read(self, position: int) -> int:
+    def _read_token(self, position: int) -> int:
         text = self.text
         if text[position] in "()":
             self.tokens.append(LineToken("open" if text[position] == "(" else "close", text[position]))

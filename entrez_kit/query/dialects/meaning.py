@@ -94,7 +94,7 @@ class _Evaluator:
         if isinstance(node, LineReference):
             return self._lines[node.number]
         if isinstance(node, PubMedQuery):
-            return self._search(node.query)
+            return self._search_query(node.query)
         if isinstance(node, SubjectHeading):
             return self._find_heading(node)
         if isinstance(node, Value):
@@ -102,7 +102,7 @@ class _Evaluator:
         assert isinstance(node, Unknown)
         raise CannotExpressError(node.reason)
 
-    def _search(self, query: str) -> BitMap:
+    def _search_query(self, query: str) -> BitMap:
         return search(query, self._index, self._vocabulary, history=lambda number: self._lines[number]).records
 
     # headings and values
@@ -181,13 +181,13 @@ class _Evaluator:
             pattern for part in walk(node) if isinstance(part, WordPatterns) for pattern in part.patterns
         )
         skips = any(isinstance(part, Near) and part.skips for part in walk(node))
-        words = dict.fromkeys(word for pattern in patterns for word in self._expand(source, pattern))
+        words = dict.fromkeys(word for pattern in patterns for word in self._expand_pattern(source, pattern))
         listed = list(dict.fromkeys([*words, *(OVID_STOP_WORDS if skips else ())]))
         records = BitMap()
         for record, places in self._index.read_positions(source, listed, candidates):
             known = dict(zip(listed, places, strict=True))
             by_pattern = {
-                pattern: sorted({place for word in self._expand(source, pattern) for place in known[word]})
+                pattern: sorted({place for word in self._expand_pattern(source, pattern) for place in known[word]})
                 for pattern in patterns
             }
             stops = sorted({place for word in OVID_STOP_WORDS for place in known[word]}) if skips else []
@@ -217,9 +217,11 @@ class _Evaluator:
         return reduce(and_, (self._find_pattern(source, pattern) for pattern in node.patterns))
 
     def _find_pattern(self, source: str, pattern: str) -> BitMap:
-        return BitMap.union(BitMap(), *(self._index.find_word(source, word) for word in self._expand(source, pattern)))
+        return BitMap.union(
+            BitMap(), *(self._index.find_word(source, word) for word in self._expand_pattern(source, pattern))
+        )
 
-    def _expand(self, source: str, pattern: str) -> list[str]:
+    def _expand_pattern(self, source: str, pattern: str) -> list[str]:
         if not has_marks(pattern):
             return [pattern]
         known = self._expanded.get((source, pattern))

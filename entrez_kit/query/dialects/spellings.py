@@ -68,7 +68,7 @@ def expand_pattern(pattern: str, word_list: WordList | None) -> Spellings:
     if (listed := expand_from_list(pattern, word_list)) is not None:
         return listed
     if can_truncate:
-        text = f"{_show(pattern)} became {_truncate(pattern)}, which allows any characters"
+        text = f"{_print_pattern(pattern)} became {_truncate(pattern)}, which allows any characters"
         return (_truncate(pattern),), (Loss("wider", text),)
     return _write_out_characters(pattern)
 
@@ -78,7 +78,7 @@ def expand_from_list(pattern: str, word_list: WordList | None) -> Spellings | No
     listed = word_list.match(pattern) if word_list is not None and has_marks(pattern) else []
     if word_list is None or not listed or len(listed) > MAX_LISTED:
         return None
-    text = f"{_show(pattern)} became the words of {word_list.name}: {', '.join(listed)}"
+    text = f"{_print_pattern(pattern)} became the words of {word_list.name}: {', '.join(listed)}"
     return listed, (Loss("narrower", text),)
 
 
@@ -92,11 +92,11 @@ def _write_out_characters(pattern: str) -> Spellings:
             for longer in (_replace_first_mark(form, pattern) if _is_too_short(form) else (form,))
         ]
         if len(forms) > MAX_SPELLINGS:
-            text = f"{_show(pattern)} has more than {MAX_SPELLINGS} spellings"
+            text = f"{_print_pattern(pattern)} has more than {MAX_SPELLINGS} spellings"
             raise CannotExpressError(text, "wildcard-trap")
     losses: tuple[Loss, ...] = ()
     if any(_has_limited_marks(form) for form in forms):
-        losses = (Loss("wider", f"{_show(pattern)} became a truncated word, which allows any characters"),)
+        losses = (Loss("wider", f"{_print_pattern(pattern)} became a truncated word, which allows any characters"),)
     return list(dict.fromkeys(_truncate(form) for form in forms)), losses
 
 
@@ -114,10 +114,10 @@ def _replace_first_mark(form: str, pattern: str) -> list[str]:
     mark = MARKS.search(form)
     assert mark is not None, "the caller checks that the form has a wildcard"
     if not mark.start() and (mark[0] not in "#?" or len(form) <= 2):
-        raise CannotExpressError(f"{_show(pattern)} begins with a wildcard", "wildcard-trap")
+        raise CannotExpressError(f"{_print_pattern(pattern)} begins with a wildcard", "wildcard-trap")
     if mark[0] not in "#?":
         least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
-        text = f"{_show(pattern)} has {least}; give a word list to list its variants"
+        text = f"{_print_pattern(pattern)} has {least}; give a word list to list its variants"
         raise CannotExpressError(text, "short-truncation")
     stem, ending = form[: mark.start()], form[mark.end() :]
     return [*(stem + character + ending for character in _CHARACTERS), *((stem + ending,) if mark[0] == "?" else ())]
@@ -133,6 +133,6 @@ def _truncate(pattern: str) -> str:
     return re.sub(r"\*+", "*", MARKS.sub("*", pattern))
 
 
-def _show(pattern: str) -> str:
+def _print_pattern(pattern: str) -> str:
     """Return a pattern as its author may have written it."""
     return pattern.replace("<", "*").replace(">", "")
