@@ -186,8 +186,13 @@ def emit(
     _confirm(ctx, output)
 
 
-def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Mapping[str, Any]) -> Req:
+def build_request(
+    ctx: typer.Context, operation: Operation[Req, Res], values: Mapping[str, Any], model: type[Req] | None = None
+) -> Req:
     """Return the request of an operation; without validation if a list of inputs is empty, since ``run`` sends none.
+
+    Args:
+        model: the request of the command, if it has more options than that of the operation.
 
     Raises:
         typer.Exit: an argument is wrong; the error was reported as the operation writes errors.
@@ -195,7 +200,7 @@ def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Ma
     if any(values.get(name) == [] for name in INPUTS):
         return cast(Req, operation.request.model_construct(**values))
     try:
-        return operation.build(values)
+        return operation.build(values) if model is None else operation.validate(values, model)
     except EntrezKitError as exc:
         report_error(get_state(ctx), exc, document=operation.error_document)
         raise typer.Exit(find_status(exc)) from None

@@ -14,13 +14,11 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
-from entrez_kit.corpus.models import CheckpointGetRequest, NotedCheckpointRequest
+from entrez_kit.corpus.models import UserSyncRequest
 from entrez_kit.corpus.operations import (
-    CHECKPOINT_GET,
-    CHECKPOINT_NOTED,
     RAG_GET,
     RAG_SEARCH,
-    SYNC_HERE,
+    SYNC,
     SYNC_PLAN,
 )
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
@@ -29,6 +27,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
+from ._corpus_checkpoint import app as checkpoint_app
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._options import build_argument, build_option, request_options
@@ -41,16 +40,16 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from entrez_kit.corpus.indexing import Reindexed
-    from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
-    from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats
+    from entrez_kit.corpus.models import SyncPlan, SyncResult
+    from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
+    from entrez_kit.corpus.store.differences import CorpusDiff
     from entrez_kit.corpus.store.store import Store
     from entrez_kit.corpus.weaviate.delivery import Delivered
 
 Shown = TypeVar("Shown")
 
 app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
-checkpoint = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
-app.add_typer(checkpoint, name="checkpoint")
+app.add_typer(checkpoint_app, name="checkpoint")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
 NEXT: Final = "entrez-kit corpus sync KEY TERM"
@@ -60,7 +59,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="Name of the corpus.")]
 
 @app.command("sync")
 @request_options(
-    SYNC_HERE,
+    UserSyncRequest,
     build_argument("query_key", "KEY"),
     build_argument("term", "TERM", joined=True, default=None, more="Optional if the key has one."),
     build_option("overlap_days"),
@@ -104,8 +103,8 @@ def sync_command(
         return sync_page(result, console, query_key=query_key, is_new=known is None)
 
     view: View[SyncResult] = View(render)
-    request = build_request(ctx, SYNC_HERE, options)
-    run(ctx, SYNC_HERE, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    request = build_request(ctx, SYNC, options, UserSyncRequest)
+    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
 
 
 @contextmanager
@@ -234,52 +233,12 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
     run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
 
 
-@checkpoint.command("get")
-@request_options(CHECKPOINT_GET, build_argument("query_key", "KEY"))
-def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
-    """Show the entry date (EDAT) up to which a query is synced."""
-    view: View[CheckpointGetResult] = View(_render_checkpoint)
-    run(ctx, CHECKPOINT_GET, request, view)
-
-
-@checkpoint.command("set")
-@request_options(
-    CHECKPOINT_NOTED,
-    build_argument("query_key", "KEY"),
-    build_argument("last_edat", "TIME"),
-    build_option("note", metavar="TEXT", help="Reason of the change, for the log."),
-)
-def checkpoint_set_command(ctx: typer.Context, request: NotedCheckpointRequest) -> None:
-    """Set the date from which the next sync starts; an earlier date checks older records again. The change is logged.
-
-    entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
-    """
-
-    def render(result: "CheckpointSetResult", console: "Console") -> "RenderableType":
-        from ._views.corpus import set_page
-
-        return set_page(result, console, query_key=request.query_key)
-
-    view: View[CheckpointSetResult] = View(render)
-    run(ctx, CHECKPOINT_NOTED, request, view)
-
-
-@checkpoint.command("log")
-@accept_formats(*ROWS)
-def checkpoint_log_command(ctx: typer.Context, query_key: Key) -> None:
-    """Show the changes of a checkpoint by syncs, users and new terms, latest first."""
-    from entrez_kit.corpus.store import store_of
-
-    log = store_of(get_state(ctx).services).checkpoint_log(query_key)
-    _emit(ctx, log, _render_log, records=log.entries)
-
-
 @app.command("list")
 @accept_formats(*ROWS)
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
     listed = _open_corpus(ctx).corpora()
-    _emit(ctx, listed, _render_list, records=listed.corpora)
+    _emit_page(ctx, listed, _render_list, records=listed.corpora)
 
 
 @app.command("stats")
@@ -288,7 +247,7 @@ def stats_command(
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
-    _emit(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
+    _emit_page(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
 
 
 @app.command("diff")
@@ -321,11 +280,11 @@ def diff_command(
     store = _open_corpus(ctx)
     since = since or store.get_last_sync(query_key)
     if plan(ctx).format.needs_records:
-        _export(ctx, query_key=query_key, since=since)
+        _write_export(ctx, query_key=query_key, since=since)
         return
     difference = store.diff(query_key, since)
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
-    _emit(ctx, difference, _render_diff, records=records)
+    _emit_page(ctx, difference, _render_diff, records=records)
 
 
 def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableType":
@@ -387,13 +346,13 @@ def reindex_command(
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
+        _emit_page(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
     with watching(get_state(ctx), DELIVERING):
         delivered = rebuild(services)
-    _emit(ctx, delivered, _render_delivered)
+    _emit_page(ctx, delivered, _render_delivered)
     problem = delivered.missing_error()
     if problem is not None:
         report_error(get_state(ctx), problem)
@@ -419,10 +378,10 @@ def export_command(
             "`entrez-kit corpus list` shows the keys; --all exports all their records.",
         )
     _open_corpus(ctx)
-    _export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
+    _write_export(ctx, query_key=query_key, rows=plan(ctx).format.family is Family.PARQUET)
 
 
-def _export(ctx: typer.Context, **options: Any) -> None:
+def _write_export(ctx: typer.Context, **options: Any) -> None:
     """Write records as they arrive."""
 
     def report_remarks(export: Export) -> None:
@@ -441,7 +400,7 @@ def _export(ctx: typer.Context, **options: Any) -> None:
     run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_remarks)
 
 
-def _emit(
+def _emit_page(
     ctx: typer.Context, document: Shown, render: "Callable[[Shown], RenderableType]", *, records: Any = None
 ) -> None:
     """Print a document, on a terminal as the page that ``render`` returns."""
@@ -456,28 +415,16 @@ def _emit(
 # Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
 
 
-def _render_plan(sync_plan: "SyncPlan", console: "Console") -> "RenderableType":
+def _render_plan(result: "SyncPlan", console: "Console") -> "RenderableType":
     from ._views.corpus import plan_page
 
-    return plan_page(sync_plan, console)
+    return plan_page(result, console)
 
 
 def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":
     from ._views.corpus import render_document
 
     return render_document(document, console)
-
-
-def _render_checkpoint(result: "CheckpointGetResult", console: "Console") -> "RenderableType":
-    from ._views.corpus import render_checkpoint
-
-    return render_checkpoint(result, console)
-
-
-def _render_log(log: "CheckpointLog") -> "RenderableType":
-    from ._views.corpus import log_page
-
-    return log_page(log)
 
 
 def _render_list(listed: "CorpusList") -> "RenderableType":

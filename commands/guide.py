@@ -67,7 +67,7 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
     if not matches:
         searched = "the guides" if len(guides) > 1 else f"the guide {guides[0].topic}"
         raise EntityNotFound(
-            f"{phrase!r} is not in {searched}",
+            f"{phrase!r} is not in {searched}.",
             invalid_input=phrase,
             recovery_hint="Try another word. `entrez-kit guide` lists the guides.",
             details={"reason": "phrase_not_found"},

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from entrez_kit.local.copies import CopyInfo
-    from entrez_kit.local.importing import ImportPlan, ImportResult
+    from entrez_kit.local.importing import CopyImportResult
+    from entrez_kit.local.plan_import import ImportPlan
     from entrez_kit.local.verifying import Verification
     from entrez_kit.services.transport.download.files import FileServer
 
@@ -60,11 +61,11 @@ def import_command(
 
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Importing into {name}"):
-        result = import_files(settings, name, paths, tell=partial(_tell_plan, ctx))
+        result = import_files(settings, name, paths, report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
-def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
+def _report_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
     from entrez_kit.doctor.local import size
 
     minutes = plan.estimated_seconds / 60
@@ -76,14 +77,15 @@ def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
     )
 
 
-def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
+def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
     emit(ctx, result, partial(_render_import, result))
     if result.failed:
-        missing = [one.file for one in result.failed]
+        missing = [failure.file for failure in result.failed]
+        first = result.failed[0].message
         error = InvalidInput(
-            f"{format_count(len(missing), 'file')} could not be imported: {result.failed[0].message}",
+            first if len(missing) == 1 else f"{len(missing)} files could not be imported. The first: {first}",
             invalid_input=missing[0],
-            recovery_hint="Repair or download these files again, and repeat the command.",
+            recovery_hint="Correct these files or download them again, and repeat the command: it skips the others.",
             details={"reason": result.failed[0].reason, "partial": True, "missing": missing},
         )
         report_error(get_state(ctx), error)
@@ -118,11 +120,15 @@ def mirror_command(
     from entrez_kit.local.mirror import mirror_files
 
     if topic is not None and year is not None:
-        raise usage_error("--topic cannot be used with --from.", f"from={year}", f"Add {year}:3000[dp].")
+        raise usage_error(
+            "--topic cannot be used with --from.",
+            f"from={year}",
+            f"Omit --from, and add `AND {year}:3000[dp]` to the query.",
+        )
     query = f"{year}:3000[dp]" if year is not None else topic
     settings = get_state(ctx).settings
     with watching(get_state(ctx), f"Mirroring {name}"):
-        result = mirror_files(settings, name, _open_server(ctx), topic=query, tell=partial(_tell_plan, ctx))
+        result = mirror_files(settings, name, _open_server(ctx), topic=query, report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
@@ -135,7 +141,7 @@ def update_command(ctx: typer.Context, name: Name) -> None:
     from entrez_kit.local.mirror import update_copy
 
     with watching(get_state(ctx), f"Updating {name}"):
-        result = update_copy(get_state(ctx).settings, name, _open_server(ctx), tell=partial(_tell_plan, ctx))
+        result = update_copy(get_state(ctx).settings, name, _open_server(ctx), report_plan=partial(_report_plan, ctx))
     _emit_import(ctx, result)
 
 
@@ -236,7 +242,7 @@ def remove_command(
 # Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
 
 
-def _render_import(result: "ImportResult") -> "RenderableType":
+def _render_import(result: "CopyImportResult") -> "RenderableType":
     from ._views.local import import_page
 
     return import_page(result)

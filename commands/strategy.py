@@ -171,7 +171,7 @@ def lint(
     failures = parse_names(fail_on, names, noun="code", argument="fail_on", before="--fail-on: there") or levels[:2]
     options |= read_strategy_options(file, words)
     if known:
-        options["known"] = [one for path in known for one in read_known(path)]
+        options["known"] = [identifier for path in known for identifier in read_known(path)]
     target = _find_target(file, overwrite=force) if fix else None
     request = build_request(ctx, LINT_STRATEGY, options)
     view: View[LintResult] = View(
@@ -237,7 +237,7 @@ def recall(
     entrez-kit strategy recall ovid.txt --known included.ris
     """
     options |= read_strategy_options(file, words)
-    options["known"] = [one for path in known for one in read_known(path)]
+    options["known"] = [identifier for path in known for identifier in read_known(path)]
     view: View[RecallResult] = View(
         table=_render_recall_table,
         columns=build_columns(

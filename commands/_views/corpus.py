@@ -14,14 +14,9 @@ from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument
 from entrez_kit.corpus.search.rag_search import RagSearchResult
-from entrez_kit.corpus.store.reading import (
-    MANY,
-    CheckpointLog,
-    CorpusDiff,
-    CorpusList,
-    CorpusStats,
-    Difference,
-)
+from entrez_kit.corpus.store.checkpoints import CheckpointLog
+from entrez_kit.corpus.store.corpus_stats import MIN_GRAPH_VECTORS, CorpusList, CorpusStats
+from entrez_kit.corpus.store.differences import CorpusDiff, Difference
 
 from .._formats.fields import convert_to_data
 from .tables import (
@@ -260,7 +255,7 @@ def render_stats(stats: CorpusStats) -> RenderableType:
     if stats.graphs:
         graph = "; ".join(f"{count:,} of {to_line(model)}" for model, count in stats.graphs.items())
         graph += " (vector search is approximate)"
-    elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MANY:
+    elif stats.query_key is None and max(stats.vectors.values(), default=0) >= MIN_GRAPH_VECTORS:
         build_command = f"{install_line('embeddings')}, then entrez-kit corpus reindex"
         graph = Text(f"none: vector search compares every vector. Build one: {build_command}")
     return build_fact_list(

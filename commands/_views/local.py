@@ -6,7 +6,7 @@ from rich.text import Text
 from entrez_kit.base.numerals import format_count
 from entrez_kit.doctor.local import size
 from entrez_kit.local.copies import CopyInfo
-from entrez_kit.local.importing import ImportResult
+from entrez_kit.local.importing import CopyImportResult
 from entrez_kit.local.verifying import Verification
 
 from .tables import ListingTable, build_fact_list, build_fixed_column, build_number_column, build_wrapped_column
@@ -67,7 +67,7 @@ def copy_page(info: CopyInfo) -> RenderableType:
     return build_fact_list(rows)
 
 
-def import_page(result: ImportResult) -> RenderableType:
+def import_page(result: CopyImportResult) -> RenderableType:
     """Return the page of an import."""
     known = f", {format_count(result.already_applied, 'file')} already applied" if result.already_applied else ""
     parts: list[RenderableType] = [

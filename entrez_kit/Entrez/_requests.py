@@ -194,8 +194,8 @@ class Requests:
             kit, self._kit = self._kit, None
             services, self._services = list(self._services.values()), {}
         if self._pid == getpid():  # a forked child must not close the connections of its parent
-            for one in services:
-                one.close()
+            for service in services:
+                service.close()
             if kit is not None:
                 kit.close()
 

@@ -212,12 +212,21 @@ class Operation(ABC, Generic[Req, Res]):
             InvalidInput: an argument is unknown, missing or out of range; ``details.errors`` lists all of them. An
                 operation with ``argument_error`` raises the error that it returns.
         """
-        if isinstance(arguments, Request):
-            return arguments
+        return arguments if isinstance(arguments, Request) else self.validate(arguments, self.request)
+
+    def validate(self, arguments: Mapping[str, Any], model: type[Req]) -> Req:
+        """Validate arguments and return the request.
+
+        Args:
+            model: the request of the operation, or a subclass with options that only some callers have.
+
+        Raises:
+            InvalidInput: see ``build``.
+        """
         try:
-            return self.request.model_validate(dict(arguments))
+            return model.model_validate(dict(arguments))
         except ValidationError as exc:
-            raise (self.argument_error or invalid_arguments)(exc, self.request) from None
+            raise (self.argument_error or invalid_arguments)(exc, model) from None
 
     @abstractmethod
     def answer(self, services: "Services", request: Req) -> Res:

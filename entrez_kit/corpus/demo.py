@@ -25,10 +25,10 @@ def fill(services: Services) -> int:
     if not settings.demo or settings.offline or store_of(services).corpora().corpora:
         return 0
     from entrez_kit.corpus.models import SyncRequest
-    from entrez_kit.corpus.sync import sync_delta
+    from entrez_kit.corpus.sync import Sync
 
     try:
-        return sync_delta(services, SyncRequest(query_key=KEY, term=TERM)).inserted
+        return Sync(services, SyncRequest(query_key=KEY, term=TERM)).result().inserted
     except StoreError as exc:
         if exc.reason == "sync_running":  # another process fills it
             return 0

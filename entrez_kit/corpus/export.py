@@ -52,7 +52,7 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
         if request.since is not None and request.query_key is not None:
             difference = store.diff(request.query_key, request.since)
             self.since = difference.since
-            changed = {one.pmid for one in (*difference.added, *difference.revised, *difference.retracted)}
+            changed = {change.pmid for change in (*difference.added, *difference.revised, *difference.retracted)}
         if changed is not None and not changed:
             return
         records: Iterator[Any] = (

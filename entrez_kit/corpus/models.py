@@ -55,8 +55,8 @@ class CheckpointSetRequest(CorpusRequest):
     last_edat: str = Field(description="UTC time, ISO 8601.")
 
 
-class NotedCheckpointRequest(CheckpointSetRequest):
-    """A new checkpoint with a note for the log."""
+class UserCheckpointRequest(CheckpointSetRequest):
+    """A new checkpoint, with the option that agents do not have, because the schema of their contract is closed."""
 
     note: str | None = Field(default=None, description="Note for the log.")
 
@@ -75,8 +75,8 @@ class SyncRequest(CorpusRequest):
     overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to repeat.")
 
 
-class SyncHereRequest(SyncRequest):
-    """A sync request with the options that only the terminal and Python have."""
+class UserSyncRequest(SyncRequest):
+    """A sync request, with the option that agents do not have, because the schema of their contract is closed."""
 
     replace_term: bool = Field(default=False, description="Restart the corpus with a different query.")
 

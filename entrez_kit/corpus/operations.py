@@ -1,6 +1,5 @@
 """The five operations of the corpus contract."""
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -23,11 +22,11 @@ from entrez_kit.corpus.models import (
     CheckpointGetResult,
     CheckpointSetRequest,
     CheckpointSetResult,
-    NotedCheckpointRequest,
-    SyncHereRequest,
     SyncPlan,
     SyncRequest,
     SyncResult,
+    UserCheckpointRequest,
+    UserSyncRequest,
 )
 from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest, rag_get
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, RagSearchResult, rag_search
@@ -67,10 +66,10 @@ def _index(services: Services, result: SyncResult) -> None:
     if problem is not None:
         result.add_late_error(problem)
     if services.settings.weaviate_url is not None:
-        from entrez_kit.corpus.weaviate.delivery import deliver
+        from entrez_kit.corpus.weaviate.delivery import deliver_after_sync
 
         begin_stage(DELIVERING)
-        warning = deliver(services)
+        warning = deliver_after_sync(services)
         if warning is not None:
             result.add_warning(warning)
 
@@ -83,11 +82,11 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
     return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
 
 
-def plan(services: Services, request: SyncHereRequest) -> SyncPlan:
+def plan(services: Services, request: UserSyncRequest) -> SyncPlan:
     """Count the records that a sync would check, without changing anything."""
-    from entrez_kit.corpus.sync import sync_plan
+    from entrez_kit.corpus.sync_search import plan_sync
 
-    return sync_plan(services, request)
+    return plan_sync(services, request)
 
 
 def checkpoint_get(services: Services, request: CheckpointGetRequest) -> CheckpointGetResult:
@@ -111,13 +110,17 @@ def checkpoint_set(services: Services, request: CheckpointSetRequest) -> Checkpo
         InvalidInput: last_edat is not a valid time, or is in the future.
         StoreError: the corpus cannot be written.
     """
-    note = request.note if isinstance(request, NotedCheckpointRequest) else None
+    note = request.note if isinstance(request, UserCheckpointRequest) else None
     store_of(services).set_checkpoint(request.query_key, request.last_edat, note)
     return CheckpointSetResult(ok=True)
 
 
-_CLOSED: Final = AgentOptions(closed_schema=True)
-_of_contract: Final = partial(DocumentOperation, toolset=TOOLSET, error_document=corpus_envelope, agents=_CLOSED)
+_of_contract: Final = partial(
+    DocumentOperation,
+    toolset=TOOLSET,
+    error_document=corpus_envelope,
+    agents=AgentOptions(closed_schema=True),
+)
 
 SYNC: Final = StreamOperation(
     name="pubmed_sync_delta",
@@ -132,7 +135,7 @@ SYNC: Final = StreamOperation(
     aliases=("pubmed.sync_delta",),
     read_only=False,
     error_document=corpus_envelope,
-    agents=replace(_CLOSED, function=sync_for_agents),
+    agents=AgentOptions(closed_schema=True, function=sync_for_agents),
 )
 
 RAG_SEARCH: Final = _of_contract(
@@ -144,7 +147,7 @@ RAG_SEARCH: Final = _of_contract(
     title="Search the corpus",
     errors=(EntityNotFound, StoreError, EmbeddingsError, NotConfigured, VectorIndexError),
     aliases=("rag.search",),
-    agents=replace(_CLOSED, portions=("results",)),
+    agents=AgentOptions(closed_schema=True, portions=("results",)),
 )
 
 RAG_GET: Final = _of_contract(
@@ -181,10 +184,9 @@ CHECKPOINT_SET: Final = _of_contract(
     read_only=False,
 )
 
-SYNC_HERE: Final = replace(SYNC, request=SyncHereRequest)
 SYNC_PLAN: Final = DocumentOperation(
     name=SYNC.name,
-    request=SyncHereRequest,
+    request=UserSyncRequest,
     result=SyncPlan,
     function=plan,
     command=SYNC.command,
@@ -192,5 +194,4 @@ SYNC_PLAN: Final = DocumentOperation(
     title="Plan a sync",
     error_document=corpus_envelope,
 )
-CHECKPOINT_NOTED: Final = replace(CHECKPOINT_SET, request=NotedCheckpointRequest)
-"""Not in the catalogue: this request has a field that the closed contract does not have."""
+"""`corpus sync --dry-run`: only the terminal has it, so it is not in the catalogue."""

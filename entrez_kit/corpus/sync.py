@@ -11,211 +11,26 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date
 from functools import partial
-from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.progress import report_progress
-from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.outcomes import SummarizedOutcomes
-from entrez_kit.core.query_input import QueryInput, build_date_clause, read_query
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.models import SyncHereRequest, SyncPlan, SyncRequest, SyncResult
-from entrez_kit.corpus.store import checkpoints, reading, store_of
-from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
+from entrez_kit.corpus.models import SyncRequest, SyncResult
+from entrez_kit.corpus.store import checkpoints, membership, store_of
+from entrez_kit.corpus.store.checkpoints import JobStatus, SyncJob
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
-from entrez_kit.corpus.times import get_day, stamp, to_second
+from entrez_kit.corpus.sync_search import SyncSearch, plan_search
+from entrez_kit.corpus.times import stamp
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS, Retrieval
+from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
-
-MAX_OVERLAP: Final = 1_000_000
-"""Days; date arithmetic overflows on numbers without a bound."""
-SECONDS_PER_REQUEST: Final = 1.5
-"""The approximate time of an EFetch of 500 records at NCBI."""
-
-
-def sync_delta(services: Services, request: SyncRequest) -> SyncResult:
-    """Update a local corpus from a PubMed query; see ``Sync``."""
-    return Sync(services, request).result()
-
-
-def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
-    """Count the records that a sync would check, without changing anything.
-
-    Raises:
-        InvalidInput: the key belongs to another term, or the term is malformed.
-        UpstreamError: no attempt got a valid reply.
-        RateLimited: NCBI refused the request, or no slot is free before the deadline.
-    """
-    search = _plan_search(services, request)
-    entries = search.search_entries(retmax=0)
-    slicer = search.build_revision_slicer()
-    revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
-    requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
-    requests += search.older is not None  # the count that reveals withdrawn records
-    warnings = search.list_warnings(entries)
-    if requests > MANY_REQUESTS:
-        warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
-    return SyncPlan(
-        query_key=request.query_key,
-        term=search.term,
-        first_sync=search.window is None,
-        replaces_term=search.replaces_term,
-        from_edat=search.window.first.isoformat() if search.window else None,
-        entries=entries.count,
-        revisions=revisions,
-        requests=requests,
-        seconds=round(requests * max(SECONDS_PER_REQUEST, 1 / services.settings.requests_per_second)),
-        warnings=warnings,
-    )
-
-
-@dataclass(frozen=True)
-class _SyncSearch:
-    """The searches of one sync: new records and revisions of older records.
-
-    Args:
-        services: without a cache.
-        query: the query of the corpus.
-        replaces_term: whether this term replaces another one of the key.
-        today: the day of the sync.
-        window: the entry dates of new records; None for all dates.
-        modified_since: the day from which revisions of older records are searched; None if there are no older records.
-        warnings: warnings about the clock.
-    """
-
-    services: Services
-    query_key: str
-    query: QueryInput
-    replaces_term: bool
-    today: date
-    window: DateWindow | None
-    modified_since: date | None
-    warnings: Sequence[str]
-
-    @property
-    def term(self) -> str:
-        """The text of the query."""
-        return self.query.text
-
-    @property
-    def slicer(self) -> Slicer:
-        """The slicer that divides the entries by date, oldest first and without gaps."""
-        return Slicer(self.services, self.term, sort="pub_date", oldest_first=True, with_empty=True)
-
-    @property
-    def older(self) -> DateWindow | None:
-        """The dates before the window; None if the window covers all dates."""
-        if self.window is None or self.window.first == FIRST:
-            return None
-        return DateWindow(0, FIRST, self.window.first - timedelta(days=1))
-
-    def list_warnings(self, reply: ESearchReply) -> list[str]:
-        """Return warnings: words that NCBI dropped, and whether the result is broader than the term."""
-        verdict = compare_with_query(self.term, reply, lambda term: None)
-        return [*self.warnings, *(warning.message for warning in (*verdict.list_warnings(reply), *self.query.warnings))]
-
-    def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
-        """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
-        return self.slicer.ask(self.window, retmax)[0]
-
-    def build_revision_slicer(self) -> Slicer | None:
-        """Return the slicer for records entered before the window and modified since the last scan."""
-        if self.modified_since is None or self.older is None:
-            return None
-        last = max(self.today, self.modified_since)
-        modified = build_date_clause(format_day(self.modified_since), format_day(last), "mdat")
-        return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
-
-
-def _plan_search(services: Services, request: SyncRequest) -> _SyncSearch:
-    """Return the searches of a sync, which depend on the checkpoint of the key.
-
-    Raises:
-        InvalidInput: the term is malformed, or the key belongs to another term.
-    """
-    query = read_query(request.term, "term")
-    checkpoint = store_of(services).get_checkpoint(request.query_key)
-    replaces_term = checkpoint is not None and checkpoint.term not in (None, query.text)
-    if checkpoint is not None and replaces_term and not _may_replace_term(request):
-        raise _changed_term_error(request, checkpoint.term)
-    now = store_of(services).clock()
-    window: DateWindow | None = None
-    modified_since: date | None = None
-    warnings: list[str] = []
-    if checkpoint is not None and not replaces_term:
-        window, modified_since, warnings = _find_dates(checkpoint, now, min(request.overlap_days, MAX_OVERLAP))
-    return _SyncSearch(
-        services=services.bypass_cache(),
-        query_key=request.query_key,
-        query=query,
-        replaces_term=replaces_term,
-        today=now.date(),
-        window=window,
-        modified_since=modified_since,
-        warnings=warnings,
-    )
-
-
-def _may_replace_term(request: SyncRequest) -> bool:
-    return isinstance(request, SyncHereRequest) and request.replace_term
-
-
-def _find_dates(
-    checkpoint: Checkpoint, now: datetime, overlap: int
-) -> tuple[DateWindow | None, date | None, list[str]]:
-    """Return the entry dates of new records, the day from which revisions are searched, and warnings about the clock.
-
-    Args:
-        overlap: the days before the checkpoint that are searched again.
-    """
-    followed_to, scanned_at = checkpoint.last_edat, checkpoint.last_scan_at
-    if followed_to is None:
-        return None, None, []
-    warnings: list[str] = []
-    latest = to_second(now + timedelta(days=1))
-    if followed_to > latest:
-        warnings.append(_warn_of_clock("The checkpoint", followed_to, "today"))
-        followed_to = to_second(now)
-    first = _subtract_days(get_day(followed_to), overlap)
-    window = DateWindow(0, first, max(now.date(), first))
-    if scanned_at is None:
-        return window, None, warnings
-    if scanned_at > latest:
-        warnings.append(_warn_of_clock("The time of the last sync", scanned_at, followed_to))
-        scanned_at = followed_to
-    # A day more, because NCBI's days begin later than ours.
-    return window, _subtract_days(get_day(scanned_at), max(overlap, 1)), warnings
-
-
-def _warn_of_clock(what: str, moment: str, since: str) -> str:
-    return (
-        f"{what}, {moment}, is in the future: the clock of this machine was or is wrong. "
-        f"The sync checks for changes since {since} again."
-    )
-
-
-def _changed_term_error(request: SyncRequest, term: str | None) -> InvalidInput:
-    return InvalidInput(
-        FrontendText(Argument("term"), f": {request.query_key!r} was synced with a different query: {term}"),
-        invalid_input=f"term={request.term}",
-        recovery_hint=FrontendText(
-            *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),
-            *(PerFrontend(", or --replace-term to restart the corpus with the new query", ""), "."),
-        ),
-        details={"reason": "term_changed", "query_key": request.query_key, "term": term},
-    )
-
-
-def _subtract_days(day: date, days: int) -> date:
-    return day - timedelta(days=days) if (day - FIRST).days > days else FIRST
 
 
 def _too_many_error(request: SyncRequest, count: int, most: int) -> InvalidInput:
@@ -230,6 +45,15 @@ def _too_many_error(request: SyncRequest, count: int, most: int) -> InvalidInput
 
 class _GaveUp(Exception):
     """NCBI stopped answering."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    """The records of a batch, the errors of those that failed, and the PMIDs that PubMed did not return."""
+
+    docs: list[Doc]
+    failed: dict[int, EntrezKitError]
+    unavailable: list[int]
 
 
 class Sync(SummarizedOutcomes[Upserted, SyncResult]):
@@ -270,7 +94,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     def __iter__(self) -> Iterator[Upserted]:
         request, store = self._request, store_of(self._services)
         with store.sync_lock(request.query_key):
-            search = _plan_search(self._services, request)
+            search = plan_search(self._services, request)
             entries = search.search_entries()
             if self._max_first is not None and entries.count > self._max_first:
                 raise _too_many_error(request, entries.count, self._max_first)
@@ -307,7 +131,7 @@ class _SyncRun:
         followed_to: the day up to which withdrawn records were looked for.
     """
 
-    def __init__(self, search: _SyncSearch, store: Store, job: SyncJob) -> None:
+    def __init__(self, search: SyncSearch, store: Store, job: SyncJob) -> None:
         self.search, self.store, self.job = search, store, job
         self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
         self.report = SyncReport()
@@ -328,20 +152,20 @@ class _SyncRun:
                 yield from self._process(entries)
             self._report_progress()
             job.warnings += report.list_warnings()
-            nothing = not job.pmids_processed and report.problem is not None
-            status: JobStatus = "failed" if nothing else "complete" if report.is_complete else "partial"
+            is_failed = not job.pmids_processed and report.problem is not None
+            status: JobStatus = "failed" if is_failed else "complete" if report.is_complete else "partial"
             store.finish_job(job, status)
         except BaseException as exc:
             with suppress(Exception):  # if this fails too, the first error is raised
                 store.finish_job(job, "failed" if isinstance(exc, Exception) else "interrupted")
             raise
-        if nothing and report.problem is not None:
+        if is_failed and report.problem is not None:
             raise report.problem
 
     def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
         search, report, store = self.search, self.report, self.store
         report.known_unavailable = frozenset(store.read(checkpoints.list_unavailable, search.query_key, store.clock()))
-        self.had_members = store.read(reading.has_members, search.query_key)
+        self.had_members = store.read(membership.has_members, search.query_key)
         self.total = entries.count
         with self._record_problems():
             yield from self._run_search(search.slicer, entries, search.window, follows_entries=True)
@@ -373,61 +197,70 @@ class _SyncRun:
             if follows_entries:
                 yield from self._find_new_deletions(piece, pmids)
             batches = _split_batches(pmids)
-            here = [self.store.list_fresh(self.job, batch) for batch in batches]
-            yield from self._fetch_and_commit(batches, here, follows_entries=follows_entries)
+            current = [self.store.list_fresh(self.job, batch) for batch in batches]
+            yield from self._fetch_and_commit(batches, current, follows_entries=follows_entries)
 
     def _fetch_and_commit(
         self,
         batches: Sequence[Sequence[int]],
-        here: Sequence[Mapping[int, str | None]] | None = None,
+        current: Sequence[Mapping[int, str | None]] | None = None,
         *,
         follows_entries: bool = False,
-        unlisted: bool = False,
     ) -> Iterator[Upserted]:
         """Fetch batches in parallel and commit them in order.
 
         Args:
             batches: the PMIDs of each batch.
-            here: for each batch, the records that are already stored and current, with their EDAT.
+            current: for each batch, the records that are already stored and current, with their EDAT.
             follows_entries: whether the checkpoint advances with the last batch, if no record is missing.
-            unlisted: whether a search no longer lists these records: those that PubMed does not return are withdrawn.
         """
-        here = here or [{}] * len(batches)
-        wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, here, strict=True)]
+        current = current or [{}] * len(batches)
+        wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, current, strict=True)]
+        for number, fetched in enumerate(self._fetch_batches(wanted)):
+            self.report.unavailable |= dict.fromkeys(fetched.unavailable)
+            entered = filter(None, (self.highest, *current[number].values(), *(doc.edat for doc in fetched.docs)))
+            self.highest = max(entered, default=None)
+            advances = follows_entries and number + 1 == len(batches) and self.report.is_complete
+            committed = self.store.commit_batch(
+                self.job,
+                fetched.docs,
+                already_here=current[number],
+                unavailable=fetched.unavailable,
+                advance_to=self.highest if advances else None,
+            )
+            self.report.add_standings(committed.standings)
+            yield committed
+
+    def _fetch_and_commit_unlisted(self, pmids: Sequence[int]) -> Iterator[Upserted]:
+        """Fetch records that a search no longer lists; those that PubMed does not return are withdrawn."""
+        for fetched in self._fetch_batches(_split_batches(pmids)):
+            unmatched = [doc.pmid for doc in fetched.docs]
+            committed = self.store.commit_batch(
+                self.job, fetched.docs, deleted=fetched.unavailable, unmatched=unmatched
+            )
+            self.report.deleted += fetched.unavailable
+            self.report.unmatched += unmatched
+            self.report.add_standings(committed.standings)
+            yield committed
+
+    def _fetch_batches(self, batches: Sequence[Sequence[int]]) -> Iterator[_Fetched]:
+        """Fetch batches in parallel, and yield them in order.
+
+        Raises:
+            _GaveUp: NCBI stopped answering; the batches before were yielded.
+        """
         at_once = self.search.services.eutils.at_once if len(batches) > 1 else 1
-        requested = run_in_order((partial(self._fetch, batch) for batch in wanted), at_once)
-        for number, (docs, failed, unavailable) in enumerate(requested):
+        for fetched in run_in_order((partial(self._fetch_batch, batch) for batch in batches), at_once):
             self._report_progress()
-            self.report.failed |= failed
-            if failed and self.report.problem is None:
-                self.report.problem = next(iter(failed.values()))
-            if unlisted:
-                found = [doc.pmid for doc in docs]
-                done = self.store.commit_batch(self.job, docs, deleted=unavailable, unmatched=found)
-                self.report.deleted += unavailable
-                self.report.unmatched += found
-            else:
-                self.report.unavailable |= dict.fromkeys(unavailable)
-                entered = filter(None, (self.highest, *here[number].values(), *(doc.edat for doc in docs)))
-                self.highest = max(entered, default=None)
-                ends = follows_entries and number + 1 == len(batches) and self.report.is_complete
-                done = self.store.commit_batch(
-                    self.job,
-                    docs,
-                    already_here=here[number],
-                    unavailable=unavailable,
-                    advance_to=self.highest if ends else None,
-                )
-            for words, pmids in done.standings.items():
-                self.report.standings.setdefault(words, []).extend(pmids)
-            yield done
-            if failed and self.retrieval.breaker.stopped_by is not None:
+            self.report.add_failures(fetched.failed)
+            yield fetched
+            if fetched.failed and self.retrieval.breaker.stopped_by is not None:
                 self.report.gave_up = True
                 raise _GaveUp
 
-    def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
+    def _fetch_batch(self, pmids: Sequence[int]) -> _Fetched:
         if not pmids:
-            return [], {}, []
+            return _Fetched([], {}, [])
         records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
         failed = {int(pmid): error for pmid, error in errors.items()}
         docs = []
@@ -439,7 +272,7 @@ class _SyncRun:
                     f"The record {pmid} cannot be read: {exc}", details={"reason": "invalid_response"}
                 )
         unavailable = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
-        return docs, failed, unavailable
+        return _Fetched(docs, failed, unavailable)
 
     def _find_new_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.
@@ -466,9 +299,9 @@ class _SyncRun:
         while waiting:
             window = waiting.pop()
             days = window.first.isoformat(), window.last.isoformat()
-            here = self.store.read(reading.count_entered, search.query_key, *days)
-            reply = slicer.ask(window, 0)[0] if here else None
-            if reply is None or reply.count == here:
+            stored = self.store.read(membership.count_entered, search.query_key, *days)
+            reply = slicer.ask(window, 0)[0] if stored else None
+            if reply is None or reply.count == stored:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:
                 waiting += [part for part in window.split(search.services.clock.today())[::-1] if not part.axis]
@@ -479,10 +312,12 @@ class _SyncRun:
     def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(reading.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock()))
+        members = self.store.read(
+            membership.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock())
+        )
         gone = sorted(set(members) - set(listed) - set(self.report.unavailable))
         self.total += len(gone)
-        yield from self._fetch_and_commit(_split_batches(gone), unlisted=True)
+        yield from self._fetch_and_commit_unlisted(gone)
 
     def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)

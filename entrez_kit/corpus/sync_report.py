@@ -1,6 +1,6 @@
 """What a sync reports: records that are missing, changed or withdrawn, and the error about missing ones."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -46,6 +46,17 @@ class SyncReport:
     def newly_unavailable(self) -> list[int]:
         """The PMIDs that PubMed lists and does not return, in this sync for the first time."""
         return [pmid for pmid in self.unavailable if pmid not in self.known_unavailable]
+
+    def add_failures(self, failed: Mapping[int, EntrezKitError]) -> None:
+        """Add records that could not be fetched; the first error is the problem of the sync, if it has none yet."""
+        self.failed |= failed
+        if failed and self.problem is None:
+            self.problem = next(iter(failed.values()))
+
+    def add_standings(self, standings: Mapping[str, Sequence[int]]) -> None:
+        """Add changes of the standing of records."""
+        for words, pmids in standings.items():
+            self.standings.setdefault(words, []).extend(pmids)
 
     def list_warnings(self) -> list[str]:
         """Return warnings about missing, changed and withdrawn records."""

@@ -134,7 +134,7 @@ class MatchingLine:
 
 def list_guides() -> list[Guide]:
     """Return all guides, in reading order."""
-    return [_read(topic) for topic in TOPICS]
+    return [_read_topic(topic) for topic in TOPICS]
 
 
 def read_guide(topic: str) -> Guide:
@@ -149,11 +149,11 @@ def read_guide(topic: str) -> Guide:
     alias = ALIASES.get(wanted) or ALIASES.get(wanted.removesuffix("s"))
     matches = [name for name in TOPICS if wanted and name.startswith(wanted)]
     if wanted in TOPICS:
-        return _read(wanted)
+        return _read_topic(wanted)
     if alias:
-        return _read(alias)
+        return _read_topic(alias)
     if len(matches) == 1:
-        return _read(matches[0])
+        return _read_topic(matches[0])
     from difflib import get_close_matches
 
     near = matches or get_close_matches(wanted, TOPICS, n=2) or get_close_matches(wanted, ALIASES, n=2)
@@ -196,5 +196,5 @@ def search_guides(phrase: str, guides: list[Guide]) -> Iterator[MatchingLine]:
                 yield MatchingLine(guide.topic, previous, " ".join(" ".join(lines[first : last + 1]).split()))
 
 
-def _read(topic: str) -> Guide:
+def _read_topic(topic: str) -> Guide:
     return Guide(topic, (files("entrez_kit.guides") / f"{topic}.md").read_text(encoding="utf-8"))

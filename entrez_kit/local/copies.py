@@ -22,15 +22,15 @@ from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
-from entrez_kit.local.apply import find_baseline_year
+from entrez_kit.local.apply_file import find_baseline_year
 from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_set, store_error, translate_errors
+from entrez_kit.local.file_order import FileNumber, read_place
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import read_manifest
-from entrez_kit.local.mesh_store import StoredVocabulary
-from entrez_kit.local.order import FileNumber, read_place
 from entrez_kit.local.packing import unpack
 from entrez_kit.local.records.collection import RecordCollection
-from entrez_kit.local.sources import RECORD_KINDS
+from entrez_kit.local.source_files import RECORD_KINDS
+from entrez_kit.local.stored_vocabulary import StoredVocabulary
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
@@ -158,12 +158,27 @@ class Copy:
 
     def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
         listed = read_manifest(connection, self.folder)
-        segments = [Segment(self.folder / INDEX / one.name) for one in listed]
-        size = sum(one.records for one in listed)
-        wrong = any(segment.records != each.records for segment, each in zip(segments, listed, strict=True))
+        segments = [self._open_segment(file.name) for file in listed]
+        size = sum(file.records for file in listed)
+        wrong = any(segment.records != file.records for segment, file in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise store_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)
+
+    def _open_segment(self, name: str) -> Segment:
+        """Open a file of the index.
+
+        Raises:
+            StoreError: it is missing or damaged; the message names the copy.
+        """
+        try:
+            return Segment(self.folder / INDEX / name)
+        except StoreError as exc:
+            hint = FrontendText(
+                run(f"local remove {self.name}", "Ask the operator of the server to remove the copy"),
+                ", and import it again.",
+            )
+            raise exc.copy_with(f"The copy {self.name!r} cannot be used. {exc.message}", hint) from None
 
     def close(self) -> None:
         """Close the file."""

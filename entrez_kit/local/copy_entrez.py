@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.base.frontend_text import Argument, FrontendText, Text
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text, run
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.copies import Copy
 from entrez_kit.local.copy_mesh import StoredMesh
@@ -80,9 +80,9 @@ class CopyEntrez(LocalEntrez):
         if endpoint is not None and name and name not in self._state.databases:
             raise self._missing_error(f"the database {name}", name)
         target = request.get("db").lower() if request.endpoint == "elink" else ""
-        for one in filter(None, target.split(",")):
-            if one not in (*self._state.databases, "all"):
-                raise self._missing_error(f"links to the database {one}", one)
+        for name in filter(None, target.split(",")):
+            if name not in (*self._state.databases, "all"):
+                raise self._missing_error(f"links to the database {name}", name)
         if request.endpoint == "elink" and request.get("cmd").lower() in _LINKOUT:
             raise self._missing_error("links to publishers and libraries (LinkOut)", "linkout")
         answer = super().reply(request, endpoint, path)
@@ -106,7 +106,10 @@ class CopyEntrez(LocalEntrez):
         has = "PubMed and MeSH" if "mesh" in self._state.databases else "PubMed"
         hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request to NCBI.")
         if part == "mesh":
-            hint = "Import files of MeSH, such as desc2026.xml, into the copy."
+            hint = FrontendText(
+                run(f"local import {self._name} desc2026.xml", "Ask the operator of the server to import a MeSH file"),
+                " to add MeSH to the copy.",
+            )
         return NotConfigured(
             f"The local copy {self._name} does not have {what}; it has only {has}.",
             invalid_input=f"local={self._name}",

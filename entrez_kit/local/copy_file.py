@@ -49,7 +49,7 @@ _TABLES: Final = (
     """
     CREATE TABLE files (
         -- The files that were applied.
-        place INTEGER PRIMARY KEY,        -- the order of the file; see entrez_kit/local/order.py
+        place INTEGER PRIMARY KEY,        -- the order of the file; see entrez_kit/local/file_order.py
         name TEXT NOT NULL,
         kind TEXT NOT NULL,
         md5 TEXT NOT NULL,                -- of the file as it was given

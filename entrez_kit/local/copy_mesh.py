@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry, list_values
 from entrez_kit.local.eutils.small_query import SmallQuery, Uids, Values, has_value
-from entrez_kit.local.mesh_store import split_lines
+from entrez_kit.local.stored_vocabulary import split_column
 from entrez_kit.query.fields import MESH_FIELDS, Field
 from entrez_kit.query.words import normalize, split_words
 
@@ -113,7 +113,7 @@ class _StoredQuery(SmallQuery):
         return {to_uid(row[0]) for row in rows}
 
 
-class _Headings(Mapping[str, MeshEntry]):
+class _CopyHeadings(Mapping[str, MeshEntry]):
     """The records by UID."""
 
     def __init__(self, database: "StoredMesh") -> None:
@@ -130,9 +130,9 @@ class _Headings(Mapping[str, MeshEntry]):
         if not rows:
             raise KeyError(uid)
         ui, name, trees, terms, note, short = rows[0]
-        heading = MeshEntry(name, split_lines(trees), split_lines(terms), uid=uid, ui=ui, scope_note=note)
+        heading = MeshEntry(name, split_column(trees), split_column(terms), uid=uid, ui=ui, scope_note=note)
         return (
-            replace(heading, subheadings=split_lines(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
+            replace(heading, subheadings=split_column(short)) if ui[0] == "D" else replace(heading, abbreviation=short)
         )
 
 
@@ -160,7 +160,7 @@ class StoredMesh(MeshDatabase):
     @cached_property
     def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID."""
-        return _Headings(self)
+        return _CopyHeadings(self)
 
     @cached_property
     def count(self) -> int:

@@ -13,9 +13,9 @@ from pyroaring import BitMap
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.local.copy_file import translate_errors
-from entrez_kit.local.manifest import SegmentFile
-from entrez_kit.local.prepare import PreparedFile, Topic, prepare_file
-from entrez_kit.local.sources import SourceFile
+from entrez_kit.local.manifest import IndexFile
+from entrez_kit.local.prepare_file import PreparedFile, Topic, prepare_file
+from entrez_kit.local.source_files import SourceFile
 from entrez_kit.query.segments.merge import merge_segments
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class PlannedFile:
 class MergeJob:
     """Neighbouring files of the index to merge into one."""
 
-    segments: list[SegmentFile]
+    segments: list[IndexFile]
     folder: Path
     target: Path
     removed: bytes
@@ -55,7 +55,7 @@ class MergeJob:
 Job = PlannedFile | MergeJob
 
 
-def _do(job: Job, work: Path, parent: int | None = None) -> PreparedFile | InvalidInput | None:
+def _run_job(job: Job, work: Path, parent: int | None = None) -> PreparedFile | InvalidInput | None:
     if isinstance(job, MergeJob):
         merge_segments(
             [job.folder / segment.name for segment in job.segments], job.target, BitMap.deserialize(job.removed)
@@ -91,7 +91,7 @@ class ImportWorkers:
     def wait(self) -> tuple[Job, PreparedFile | InvalidInput | None]:
         """Return the next finished job and its outcome."""
         job = self._jobs.pop()
-        return job, _do(job, self._work)
+        return job, _run_job(job, self._work)
 
 
 class WorkerProcesses(ImportWorkers):
@@ -191,7 +191,7 @@ def _serve_jobs(pipe: "Connection", work: Path, parent: int) -> None:
             job = pipe.recv()
             try:
                 with translate_errors(work):
-                    outcome: Any = _do(job, work, parent)
+                    outcome: Any = _run_job(job, work, parent)
             except StoreError as exc:
                 outcome = exc
             if isinstance(outcome, EntrezKitError):

@@ -24,7 +24,7 @@ MAX_RECORDS: Final = 2_000_000
 _NAME: Final = re.compile(r"[0-9]{1,12}-[0-9]{1,12}\.seg")
 
 
-class SegmentFile(NamedTuple):
+class IndexFile(NamedTuple):
     """A file of the index with its first record and its number of records."""
 
     first: int
@@ -45,18 +45,18 @@ def name_segment(first: int, count: int) -> str:
     return f"{first:010}-{first + count:010}.seg"
 
 
-def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[SegmentFile]:
+def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFile]:
     """Return the files of the index in the order of their records.
 
     Raises:
         StoreError: the list has a gap or a path outside the folder.
     """
-    found = [SegmentFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
+    found = [IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
     expected = 0
-    for one in found:
-        if one.first != expected or one.records < 1 or not _NAME.fullmatch(one.name):
+    for file in found:
+        if file.first != expected or file.records < 1 or not _NAME.fullmatch(file.name):
             raise store_error(folder / FILE, "has a damaged list of index files", "damaged_index")
-        expected += one.records
+        expected += file.records
     return found
 
 
@@ -69,7 +69,7 @@ def add_segments(connection: sqlite3.Connection, folder: Path, first: int, files
         first += count
 
 
-def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[SegmentFile]:
+def choose_merge(segments: list[IndexFile], busy: Collection[str]) -> list[IndexFile]:
     """Return neighbouring files to merge; an empty list if there are few files.
 
     Args:
@@ -77,27 +77,27 @@ def choose_merge(segments: list[SegmentFile], busy: Collection[str]) -> list[Seg
         busy: the names of files that are being merged.
     """
     for level in sorted({segment.level for segment in segments}):
-        run: list[SegmentFile] = []
-        for one in segments:
+        run: list[IndexFile] = []
+        for segment in segments:
             fits = (
-                one.level <= level
-                and one.name not in busy
-                and sum(each.records for each in run) + one.records <= MAX_RECORDS
+                segment.level <= level
+                and segment.name not in busy
+                and sum(chosen.records for chosen in run) + segment.records <= MAX_RECORDS
             )
-            run = [*run, one] if fits else []
+            run = [*run, segment] if fits else []
             if len(run) == FAN_IN:
                 return run
     return []
 
 
-def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[SegmentFile], path: Path) -> None:
+def replace_segments(connection: sqlite3.Connection, folder: Path, merged: list[IndexFile], path: Path) -> None:
     """List a merged file in place of others, inside a transaction of the caller."""
-    count = sum(one.records for one in merged)
-    connection.executemany("DELETE FROM segments WHERE first = ?", ((one.first,) for one in merged))
+    count = sum(segment.records for segment in merged)
+    connection.executemany("DELETE FROM segments WHERE first = ?", ((segment.first,) for segment in merged))
     add_segments(connection, folder, merged[0].first, [(count, path)])
 
 
-def find_removed(connection: sqlite3.Connection, segments: list[SegmentFile]) -> "BitMap":
+def find_removed(connection: sqlite3.Connection, segments: list[IndexFile]) -> "BitMap":
     """Return the records of neighbouring files that were removed from the copy, counted from the first record."""
     from pyroaring import BitMap
 

@@ -13,12 +13,13 @@ from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
+from entrez_kit.local.file_events import unusable_file_error
+from entrez_kit.local.file_order import FileNumber, parse_name, read_place
 from entrez_kit.local.import_workers import PlannedFile, count_processors
-from entrez_kit.local.importing import Importer, ImportPlan, ImportResult, compute_md5, open_importer
-from entrez_kit.local.order import FileNumber, parse_name, read_place
-from entrez_kit.local.prepare import Topic
-from entrez_kit.local.pubmed_files import unusable
-from entrez_kit.local.sources import SourceFile, parse_md5
+from entrez_kit.local.importing import CopyImportResult, Importer, open_importer
+from entrez_kit.local.plan_import import ImportPlan, compute_md5, estimate_download
+from entrez_kit.local.prepare_file import Topic
+from entrez_kit.local.source_files import SourceFile, parse_md5
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
 
@@ -33,6 +34,7 @@ MANY_FILES: Final = 8
 """Files above which several processes prepare them."""
 ATTEMPTS: Final = 3
 """Downloads of a file whose checksum is wrong. NLM may replace a file between the two requests."""
+_REPLACED: Final = "Run the command again later. NLM may be replacing the file."
 _ENTRY: Final = re.compile(r'href="(?:\./)?((?:pubmed|medline)[0-9]{2}n[0-9]{4,5}\.xml\.gz)"', re.IGNORECASE)
 
 
@@ -105,8 +107,8 @@ def mirror_files(
     *,
     topic: str | None = None,
     only_new: bool = False,
-    tell: Callable[[ImportPlan], None] | None = None,
-) -> ImportResult:
+    report_plan: Callable[[ImportPlan], None] | None = None,
+) -> CopyImportResult:
     """Download and apply all files that a copy does not have.
 
     Args:
@@ -115,7 +117,7 @@ def mirror_files(
         source: the server.
         topic: a query; only records that match it are kept. It cannot change later.
         only_new: whether only files after the newest one of the copy are applied.
-        tell: called with the size and time before the first download.
+        report_plan: called with the size and time before the first download.
 
     Raises:
         InvalidInput: the copy has another topic.
@@ -131,14 +133,13 @@ def mirror_files(
         with translate_errors(importer.folder / FILE):
             make_private_folder(downloads)
         wanted = _choose_files(importer, listing, only_new=only_new)
-        if tell is not None and wanted:
-            tell(importer.estimate_download(len(wanted), len(wanted) * AVERAGE_BYTES))
+        if report_plan is not None and wanted:
+            report_plan(estimate_download(importer.folder, importer.log, len(wanted), len(wanted) * AVERAGE_BYTES))
         fetcher = _Fetcher(importer, source, downloads, Topic.of(importer.connection, importer.folder / FILE))
         importer.run(
             fetcher.fetch(wanted), total=len(wanted), workers=count_processors() if len(wanted) >= MANY_FILES else 1
         )
-        if importer.errors and not importer.applied and not importer.already_applied:
-            raise importer.errors[0]
+        importer.log.raise_if_all_failed()
         applied = {number for (place,) in importer.list_places() if (number := read_place(place)) is not None}
         write_fact(importer.connection, "mirrored", 1)
         write_fact(importer.connection, "baseline_last", max(listing.baseline).number)
@@ -165,7 +166,7 @@ def _check_topic(importer: Importer, name: str, topic: str | None, *, only_new: 
 def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> dict[FileNumber, str]:
     places = {place for (place,) in importer.list_places()}
     missing = {number: path for number, path in listing.paths.items() if number.place not in places}
-    importer.already_applied += len(listing.paths) - len(missing)
+    importer.log.already_applied += len(listing.paths) - len(missing)
     if not only_new:
         return missing
     own = [number for place in places if (number := read_place(place)) is not None]
@@ -217,14 +218,14 @@ class _Fetcher:
                 yield PlannedFile(SourceFile(target), number.place, self._topic, is_temporary=True)
                 refused = 0
             except (InvalidInput, UpstreamError) as exc:
-                self._importer.fail(Path(path), exc)
+                self._importer.log.fail(Path(path), exc)
                 refused += 1
                 if isinstance(exc, UpstreamError) and refused >= ATTEMPTS:  # the server does not answer
                     return
             except EntrezKitError as exc:
                 if exc.details.get("reason") != "not_found":
                     raise
-                self._importer.fail(Path(path), exc)
+                self._importer.log.fail(Path(path), exc)
 
     def _fetch_one(self, path: str, target: Path) -> None:
         """Download a file and compare its checksum.
@@ -233,7 +234,7 @@ class _Fetcher:
             InvalidInput: the checksum was wrong several times.
         """
         for attempt in range(ATTEMPTS):
-            expected = parse_md5(self._source.read(f"{path}.md5", MAX_MD5_BYTES), Path(f"{path}.md5"))
+            expected = parse_md5(self._source.read(f"{path}.md5", MAX_MD5_BYTES), Path(f"{path}.md5"), hint=_REPLACED)
             with translate_errors(target):
                 if not target.exists():
                     self._source.download(path, target)
@@ -242,17 +243,17 @@ class _Fetcher:
                     return
                 target.unlink()
             if attempt == ATTEMPTS - 1:
-                raise unusable(
+                raise unusable_file_error(
                     Path(path),
                     f"its MD5 checksum is {found}, and NLM's is {expected}",
                     "wrong_md5",
-                    hint="Run the command again later. NLM may be replacing the file.",
+                    hint=_REPLACED,
                 )
 
 
 def update_copy(
-    settings: Settings, name: str, source: FileSource, *, tell: Callable[[ImportPlan], None] | None = None
-) -> ImportResult:
+    settings: Settings, name: str, source: FileSource, *, report_plan: Callable[[ImportPlan], None] | None = None
+) -> CopyImportResult:
     """Apply what is new since the last mirror or import.
 
     Raises:
@@ -265,4 +266,4 @@ def update_copy(
         mirrored = read_fact(connection, "mirrored")
     finally:
         connection.close()
-    return mirror_files(settings, name, source, only_new=not mirrored, tell=tell)
+    return mirror_files(settings, name, source, only_new=not mirrored, report_plan=report_plan)

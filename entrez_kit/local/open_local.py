@@ -10,12 +10,12 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.progress import begin_stage
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.local.article_xml import write_article
+from entrez_kit.local.article_to_xml import write_article
 from entrez_kit.local.copies import Copy, find_copies_folder, find_folder, hold_lock
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.import_workers import PlannedFile
 from entrez_kit.local.importing import open_importer_at
-from entrez_kit.local.sources import SourceFile
+from entrez_kit.local.source_files import SourceFile
 
 _STATE = """
     SELECT count(*) || ' ' || total(version) || ' ' || total(pmid * 1.0) || ' ' || coalesce(max(content_hash), '')
@@ -36,7 +36,8 @@ def open_local(settings: Settings, name: str) -> Copy:
         return Copy(find_folder(settings, name))
     except EntityNotFound as exc:
         store = Store.of(settings)
-        keys = [one.query_key for one in store.corpora().corpora] if (settings.data_dir / CORPUS_FILE).exists() else []
+        has_corpus = (settings.data_dir / CORPUS_FILE).exists()
+        keys = [corpus.query_key for corpus in store.corpora().corpora] if has_corpus else []
         if name in keys:
             return _open_corpus(settings, store, name)
         if keys:
@@ -51,7 +52,7 @@ def _open_corpus(settings: Settings, store: Store, key: str) -> Copy:
     if _read_stored_state(folder) != state:
         with hold_lock(folder):
             if _read_stored_state(folder) != state:
-                _convert(settings, store, key, state, folder)
+                _import_corpus(settings, store, key, state, folder)
     copy = Copy(folder)
     copy.name = key
     return copy
@@ -72,7 +73,7 @@ def _read_stored_state(folder: Path) -> str | None:
     return None if state is None else str(state)
 
 
-def _convert(settings: Settings, store: Store, key: str, state: str, folder: Path) -> None:
+def _import_corpus(settings: Settings, store: Store, key: str, state: str, folder: Path) -> None:
     """Write all records of a query as PubMed XML and import them. The state is stored last, so a kill costs nothing."""
     begin_stage(f"Indexing the corpus {key}")
     with translate_errors(folder / FILE):
@@ -85,8 +86,7 @@ def _convert(settings: Settings, store: Store, key: str, state: str, folder: Pat
                 file.write(write_article(article))
             file.write(b"</PubmedArticleSet>")
         importer.run([PlannedFile(SourceFile(path), 1)], total=1, workers=1)
-        if importer.errors:
-            raise importer.errors[0]
+        importer.log.raise_if_all_failed()
         write_fact(importer.connection, "corpus", key)
         importer.finish()
         write_fact(importer.connection, "corpus_state", state)

@@ -11,13 +11,13 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result
-from entrez_kit.local.apply import find_visible
+from entrez_kit.local.apply_file import find_visible
 from entrez_kit.local.copies import Copy, compute_hash, find_folder
 from entrez_kit.local.copy_file import read_fact, read_set
+from entrez_kit.local.file_events import FileEvent
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.prepare import digest_of, parse_record
-from entrez_kit.local.pubmed_files import Event
+from entrez_kit.local.prepare_file import digest_of, parse_record
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -78,7 +78,7 @@ class _Verifier:
         self._problems: list[Problem] = []
         self._chance = random.Random(copy.name)
 
-    def _add(self, code: str, message: str) -> None:
+    def _add_problem(self, code: str, message: str) -> None:
         self._count += 1
         if len(self._problems) < MAX_PROBLEMS:
             self._problems.append(Problem(code=code, message=message))
@@ -88,12 +88,12 @@ class _Verifier:
         with self._copy.reading() as connection:
             for (line,) in connection.execute(f"PRAGMA {'integrity_check' if self._full else 'quick_check'}"):
                 if line != "ok":
-                    self._add("damaged_file", str(line))
+                    self._add_problem("damaged_file", str(line))
             slots = self._check_tables(connection)
             computed = compute_hash(connection)
             stored = read_fact(connection, "hash")
         if stored is not None and stored != computed:
-            self._add("wrong_hash", f"the content has the hash {computed}, and the copy says {stored}")
+            self._add_problem("wrong_hash", f"the content has the hash {computed}, and the copy says {stored}")
         if self._full:
             self._check_segments()
         if not self._full and len(slots) > SAMPLE:
@@ -119,16 +119,16 @@ class _Verifier:
             "WHERE heads.slot IS NOT NULL AND records.pmid IS NOT heads.pmid"
         )
         for pmid, slot in rows:
-            self._add("missing_record", f"PMID {pmid} has no record at number {slot}")
+            self._add_problem("missing_record", f"PMID {pmid} has no record at number {slot}")
         rows = connection.execute(
             "SELECT slot, pmid FROM records WHERE NOT EXISTS "
             "(SELECT 1 FROM heads WHERE heads.pmid = records.pmid AND heads.slot = records.slot)"
         )
         for slot, pmid in rows:
-            self._add("superseded_record", f"the record {slot} of PMID {pmid} should have been removed")
+            self._add_problem("superseded_record", f"the record {slot} of PMID {pmid} should have been removed")
         visible, stored = find_visible(connection)
         if visible != self._copy.visible or stored - visible != read_set(connection, "hidden"):
-            self._add("wrong_visible", "the list of visible records does not agree with the records")
+            self._add_problem("wrong_visible", "the list of visible records does not agree with the records")
         return [slot for (slot,) in connection.execute("SELECT slot FROM heads WHERE slot IS NOT NULL ORDER BY slot")]
 
     def _check_segments(self) -> None:
@@ -136,7 +136,7 @@ class _Verifier:
             try:
                 Segment(path).verify()
             except StoreError as exc:
-                self._add("damaged_index", str(exc.message))
+                self._add_problem("damaged_index", str(exc.message))
 
     def _check_record(self, slot: int) -> None:
         with self._copy.reading() as connection:
@@ -150,17 +150,17 @@ class _Verifier:
         try:
             raw = unpack(packed)
         except ValueError as exc:
-            self._add("damaged_record", f"PMID {pmid}: {exc}")
+            self._add_problem("damaged_record", f"PMID {pmid}: {exc}")
             return
         if digest_of(raw) != digest:
-            self._add("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
+            self._add_problem("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
             return
-        document = parse_record(Event(pmid, version, raw), self._copy.path, slot)
+        document = parse_record(FileEvent(pmid, version, raw), self._copy.path, slot)
         terms, _ = read_terms(document)
         if slot not in self._copy.visible:
             return
         for problem in _compare_index(self._copy.index, slot, terms, self._chance):
-            self._add("wrong_index", f"PMID {pmid}: {problem}")
+            self._add_problem("wrong_index", f"PMID {pmid}: {problem}")
 
 
 def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
@@ -168,7 +168,7 @@ def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
     found: list[int] = []
     start = 0
     for piece in pieces:
-        found += [place for place, one in enumerate(piece, start) if one == word]
+        found += [place for place, word_there in enumerate(piece, start) if word_there == word]
         start += len(piece) + VALUE_GAP
     return found
 
@@ -185,5 +185,5 @@ def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: 
         if number not in index.find_value(source, value):
             yield f"the index has no {value!r} in {source}"
     for column, numbers in terms.numbers.items():
-        if column in _COLUMNS and any(number not in index.find_range(column, one, one) for one in numbers):
+        if column in _COLUMNS and any(number not in index.find_range(column, date, date) for date in numbers):
             yield f"the index has another {column}"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.dialects.tree import Any, Days, PubMed, Value, Words, get_stem, has_marks, walk
+from entrez_kit.query.dialects.tree import AnyOf, DayRange, PubMedQuery, Value, WordPatterns, get_stem, has_marks, walk
 from entrez_kit.strategies.findings import CODES, LineProblem
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
 from entrez_kit.strategies.translated_lines import WorkingLine
@@ -46,7 +46,7 @@ def _check_notes(line: WorkingLine) -> Iterator[LineProblem]:
 
 def _limits_to_humans(line: WorkingLine) -> bool:
     parts = walk(line.node) if line.node is not None else ()
-    return any(isinstance(part, PubMed) and part.query == "humans[mh]" for part in parts)
+    return any(isinstance(part, PubMedQuery) and part.query == "humans[mh]" for part in parts)
 
 
 def _check_characters(line: WorkingLine) -> Iterator[LineProblem]:
@@ -72,16 +72,16 @@ def _check_alternatives(line: WorkingLine) -> Iterator[LineProblem]:
     if line.node is None:
         return
     for node in walk(line.node):
-        if isinstance(node, Any):
-            words = [part for part in node.parts if isinstance(part, Words)]
+        if isinstance(node, AnyOf):
+            words = [part for part in node.parts if isinstance(part, WordPatterns)]
             terms = [
                 Alternative(" ".join(part.patterns), part.scope.name if part.scope else "", part.text) for part in words
             ]
             yield from find_redundant(line.number, terms)
-            days = sum(isinstance(part, Days) for part in node.parts)
+            days = sum(isinstance(part, DayRange) for part in node.parts)
             if 0 < days < len(node.parts):
                 yield LineProblem("date-limit-inside", line.number, "A date is an alternative of search terms.")
-        if isinstance(node, Words) and any(
+        if isinstance(node, WordPatterns) and any(
             has_marks(pattern) and "*" in pattern and 0 < len(get_stem(pattern)) < unsettled.SHORTEST_STEM
             for pattern in node.patterns
         ):

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.dialects.currency import RENAMED
-from entrez_kit.query.dialects.tree import PubMed
+from entrez_kit.query.dialects.renamed_headings import RENAMED
+from entrez_kit.query.dialects.tree import PubMedQuery
 from entrez_kit.query.fields import Tag, parse_tag
 from entrez_kit.query.parser import Group, Operand, parse
 from entrez_kit.query.words import STOP_WORDS, normalize
@@ -20,7 +20,7 @@ _FOREIGN_MARKS: Final = re.compile(r"(?<=\w)[?$#](?=\w|\[|\s|$)")
 
 def check_pubmed_line(line: WorkingLine) -> Iterator[LineProblem]:
     """Find the problems of a line in PubMed's language."""
-    if not isinstance(line.node, PubMed) or line.dialect != "pubmed":
+    if not isinstance(line.node, PubMedQuery) or line.dialect != "pubmed":
         return
     root = parse(line.node.query).root
     for operand in list_operands(root):

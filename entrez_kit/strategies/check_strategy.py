@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from entrez_kit.query.dialects.currency import RENAMED
+from entrez_kit.query.dialects.renamed_headings import RENAMED
 from entrez_kit.query.dialects.tree import (
-    All,
-    Any,
+    AllOf,
+    AnyOf,
     Exclude,
-    Heading,
-    PubMed,
-    Reference,
-    Words,
+    LineReference,
+    PubMedQuery,
+    SubjectHeading,
+    WordPatterns,
     get_stem,
     list_children,
     walk,
@@ -52,7 +52,7 @@ def _find_mismatch(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> st
     count, node = line.printed.printed_count, line.node
     if count is None or node is None or line.kind != "reference":
         return None
-    references = [part for part in list_children(node) if isinstance(part, Reference)]
+    references = [part for part in list_children(node) if isinstance(part, LineReference)]
     if len(references) < len(list_children(node)):
         return None
     parts = [numbered[reference.number] for reference in references if reference.number in numbered]
@@ -60,11 +60,11 @@ def _find_mismatch(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> st
     if not counts:
         return None
     smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
-    if isinstance(node, Any) and count < counts[largest]:
+    if isinstance(node, AnyOf) and count < counts[largest]:
         return f"OR has {count:,} records, fewer than the {counts[largest]:,} of line {largest}."
-    if isinstance(node, Any) and len(counts) == len(parts) and count > sum(counts.values()):
+    if isinstance(node, AnyOf) and len(counts) == len(parts) and count > sum(counts.values()):
         return f"OR has {count:,} records, more than its lines together."
-    if isinstance(node, All) and count > counts[smallest]:
+    if isinstance(node, AllOf) and count > counts[smallest]:
         return f"AND has {count:,} records, more than the {counts[smallest]:,} of line {smallest}."
     left = parts[0].printed.printed_count
     if isinstance(node, Exclude) and left is not None and count > left:
@@ -113,19 +113,22 @@ def _check_wildcards(strategy: Strategy) -> Iterator[LineProblem]:
         yield LineProblem("wildcard-trap", final.number, text)
 
 
-def _list_terms(strategy: Strategy) -> Iterator[tuple[int | None, Heading | tuple[str, ...]]]:
+def _list_terms(strategy: Strategy) -> Iterator[tuple[int | None, SubjectHeading | tuple[str, ...]]]:
     """Yield the number of the line and each heading, or the words of each text term, of a strategy."""
     for line in strategy.lines:
         for part in walk(line.node) if line.node is not None else ():
-            if isinstance(part, Words):
+            if isinstance(part, WordPatterns):
                 yield line.number, tuple(get_stem(pattern) for pattern in part.patterns)
-            elif isinstance(part, Heading):
+            elif isinstance(part, SubjectHeading):
                 yield line.number, part
-            elif isinstance(part, PubMed):
+            elif isinstance(part, PubMedQuery):
                 for operand in list_operands(parse(part.query).root):
                     tag = parse_tag(operand.tag) if operand.tag else None
                     is_heading = tag is not None and tag.field.code in ("MESH", "MAJR")
-                    yield line.number, Heading(operand.phrase.partition("/")[0]) if is_heading else tuple(operand.words)
+                    yield (
+                        line.number,
+                        SubjectHeading(operand.phrase.partition("/")[0]) if is_heading else tuple(operand.words),
+                    )
 
 
 def list_headings(strategy: Strategy) -> list[tuple[int | None, str]]:
@@ -133,7 +136,7 @@ def list_headings(strategy: Strategy) -> list[tuple[int | None, str]]:
     return [
         (number, term.name)
         for number, term in _list_terms(strategy)
-        if isinstance(term, Heading) and term.vocabulary == "mesh"
+        if isinstance(term, SubjectHeading) and term.vocabulary == "mesh"
     ]
 
 
@@ -155,8 +158,8 @@ def check_currency(strategy: Strategy, find_name: Callable[[str], str | None]) -
 def _check_headings(strategy: Strategy) -> Iterator[LineProblem]:
     """Find headings whose words no line searches as text."""
     listed = list(_list_terms(strategy))
-    texts = {word[:5] for _, term in listed if not isinstance(term, Heading) for word in term}
-    for number, name in [(number, term.name) for number, term in listed if isinstance(term, Heading)]:
+    texts = {word[:5] for _, term in listed if not isinstance(term, SubjectHeading) for word in term}
+    for number, name in [(number, term.name) for number, term in listed if isinstance(term, SubjectHeading)]:
         words = [word[:5] for word in normalize(name).split() if word not in STOP_WORDS and len(word) > 3]
         if words and name.lower() not in ("humans", "animals") and not any(word in texts for word in words):
             yield LineProblem("heading-without-text", number, f"No line searches the words of {name!r} as text.")

@@ -12,10 +12,9 @@ from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
-from entrez_kit.query.dialects.currency import RENAMED
-from entrez_kit.query.dialects.tree import Heading, walk
-from entrez_kit.query.mesh import Heading as MeshHeading
-from entrez_kit.query.mesh import Vocabulary, read_headings
+from entrez_kit.query.dialects.renamed_headings import RENAMED
+from entrez_kit.query.dialects.tree import SubjectHeading, walk
+from entrez_kit.query.mesh import Heading, Vocabulary, read_headings
 from entrez_kit.query.words import normalize
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
@@ -151,7 +150,7 @@ def read_names(path: Path) -> dict[str, str]:
     Raises:
         InvalidInput: the file is damaged, or has no descriptors.
     """
-    from entrez_kit.local.sources import SourceFile
+    from entrez_kit.local.source_files import SourceFile
 
     problem, hint = (
         "it has no MeSH descriptors",
@@ -163,9 +162,7 @@ def read_names(path: Path) -> dict[str, str]:
         if exc.reason != "unknown_file":
             raise
         raise exc.copy_with(f"{path}: {problem}.", hint) from None  # the error names the files that an import reads
-    headings: list[MeshHeading] = (
-        file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
-    )
+    headings: list[Heading] = file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
     if not headings:
         raise unreadable_error(str(path), problem, hint=hint)
     by_term = {normalize(term): heading.name for heading in headings for term in heading.entry_terms}
@@ -210,7 +207,7 @@ def find_online_problems(services: Services, strategy: Strategy) -> list[LinePro
             problems.append(LineProblem("no-hits", line.number, "The line finds no record in PubMed."))
         elif count is not None and count > MAX_HITS and line.kind == "search" and own_terms:
             is_heading = line.node is not None and all(
-                isinstance(part, Heading) for part in walk(line.node) if not hasattr(part, "parts")
+                isinstance(part, SubjectHeading) for part in walk(line.node) if not hasattr(part, "parts")
             )
             if not is_heading:
                 problems.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))

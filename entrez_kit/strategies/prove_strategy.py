@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.settings import Settings
 from entrez_kit.query.dialects.notes import CannotExpressError, Note
-from entrez_kit.query.dialects.translate import list_directions
+from entrez_kit.query.dialects.pieces import list_directions
 from entrez_kit.query.dialects.tree import Loss
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.services import Services

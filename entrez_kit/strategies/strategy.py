@@ -10,17 +10,20 @@ from typing import Final
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
 from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
+from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.readers import parse_line
 from entrez_kit.query.dialects.reference_lines import is_reference_line
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.translate import Proximity, Translator, WordList, choose_label
+from entrez_kit.query.dialects.spellings import WordList
+from entrez_kit.query.dialects.translate import Translator
+from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import (
     Direction,
     Exclude,
+    LineReference,
     Loss,
     Node,
-    PubMed,
-    Reference,
+    PubMedQuery,
     list_children,
     list_references,
     walk,
@@ -180,7 +183,9 @@ def _parse_line(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cina
     line.node = parsed.node
     line.notes += parsed.notes
     line.depends_on = list_references(parsed.node)
-    if line.depends_on and all(isinstance(part, Reference) for part in walk(parsed.node) if not list_children(part)):
+    if line.depends_on and all(
+        isinstance(part, LineReference) for part in walk(parsed.node) if not list_children(part)
+    ):
         line.kind = "reference"
     return line
 
@@ -292,9 +297,9 @@ def _list_polarities(node: Node) -> list[tuple[int, bool]]:
     waiting: list[tuple[Node, bool]] = [(node, False)]
     while waiting:
         part, excluded = waiting.pop()
-        if isinstance(part, Reference):
+        if isinstance(part, LineReference):
             polarities.append((part.number, excluded))
-        elif isinstance(part, PubMed):
+        elif isinstance(part, PubMedQuery):
             polarities += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
         elif isinstance(part, Exclude):
             waiting += [(part.left, excluded), (part.right, not excluded)]

@@ -3,6 +3,7 @@
 from typing import Final
 
 from entrez_kit.references.files.reference_files import decode_file
+from entrez_kit.references.files.references import unreadable_error
 
 STRATEGY_HINT: Final = (
     "Give a text file (.txt, .md) or a Word document (.docx) with the lines of the search as printed, or - for "
@@ -21,4 +22,7 @@ def read_strategy_text(content: bytes, name: str, hint: str = STRATEGY_HINT) -> 
         from entrez_kit.references.manuscripts.read_docx import read_docx_lines
 
         return "\n".join(read_docx_lines(content, name)) + "\n"
+    if content.startswith(b"%PDF-"):
+        hint = f"Copy its lines into a text file. {hint}"
+        raise unreadable_error(name, "the lines of a PDF cannot be read", hint=hint)
     return decode_file(content, name, hint=hint).text

@@ -8,7 +8,7 @@ from pydantic import Field
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.query.dialects.notes import CountCode, Note
-from entrez_kit.query.dialects.translate import WordList
+from entrez_kit.query.dialects.spellings import WordList
 from entrez_kit.query.words import split_words
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply

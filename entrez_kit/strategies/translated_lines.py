@@ -7,8 +7,9 @@ from pydantic import Field, StringConstraints
 
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.query.dialects.notes import Note, Refusal
+from entrez_kit.query.dialects.pieces import Label
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.translate import Label, Proximity
+from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import Loss, Node
 from entrez_kit.strategies.read_strategy import PrintedLine
 

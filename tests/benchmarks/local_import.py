@@ -26,9 +26,9 @@ from pubmed_files import make_home_settings
 
 from entrez_kit.local.copies import copy_folder
 from entrez_kit.local.importing import import_files
-from entrez_kit.local.prepare import parse_record, prepare_file
+from entrez_kit.local.prepare_file import parse_record, prepare_file
 from entrez_kit.local.records.collection import read_terms
-from entrez_kit.local.sources import SourceFile
+from entrez_kit.local.source_files import SourceFile
 from entrez_kit.pubmed.xml.records import iter_records
 
 PMID = re.compile(rb"(<PMID[^>]*>)[0-9]+(</PMID>)")

@@ -34,11 +34,13 @@ from strategy_records import FILLERS, list_parts, write_text
 from entrez_kit.local.copies import Copy, open_copy
 from entrez_kit.local.importing import import_files
 from entrez_kit.local.records.terms import extract_terms
-from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.meaning import evaluate_meaning
+from entrez_kit.query.dialects.pieces import choose_label, list_directions
 from entrez_kit.query.dialects.qualifiers import MERGED
-from entrez_kit.query.dialects.translate import Proximity, WordList, choose_label, list_directions
-from entrez_kit.query.dialects.tree import Heading, Node, Value
+from entrez_kit.query.dialects.renamed_headings import RENAMED
+from entrez_kit.query.dialects.spellings import WordList
+from entrez_kit.query.dialects.translate_proximity import Proximity
+from entrez_kit.query.dialects.tree import Node, SubjectHeading, Value
 from entrez_kit.query.search import search
 from entrez_kit.strategies.prove_strategy import LineProof, compare_records
 from entrez_kit.strategies.strategy import Strategy, read_strategy
@@ -124,7 +126,7 @@ def make_xml(strategies: Sequence[Strategy], count: int) -> Iterator[bytes]:
 
 
 def make_record(
-    pmid: int, texts: list[Node], headings: list[Heading], values: list[Value], chance: random.Random
+    pmid: int, texts: list[Node], headings: list[SubjectHeading], values: list[Value], chance: random.Random
 ) -> str:
     """Make one record."""
 

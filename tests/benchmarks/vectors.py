@@ -33,7 +33,7 @@ from invented_vectors import MODEL, PASSAGES, Floats, InventedVectors, index_vec
 
 from entrez_kit.corpus.search import neighbours, vectors
 from entrez_kit.corpus.search.ranking import Candidate
-from entrez_kit.corpus.store import reading
+from entrez_kit.corpus.store import corpus_stats
 from entrez_kit.corpus.store.store import Store
 
 WANTED = 60
@@ -59,8 +59,8 @@ def main() -> int:
     arguments.add_argument("--folder", type=Path, help="where to make the file, which is then kept")
     options = arguments.parse_args()
     if options.graph:
-        setattr(reading, "MANY", 1)  # noqa: B010 - a constant, lowered for once
-    many = options.vectors >= reading.MANY
+        setattr(corpus_stats, "MIN_GRAPH_VECTORS", 1)  # noqa: B010 - a constant, lowered for once
+    many = options.vectors >= corpus_stats.MIN_GRAPH_VECTORS
     invented = InventedVectors(options.dim)
     queries = [query for matrix in invented.vectors(options.queries, seed=0) for query in matrix]
     broken: list[str] = []

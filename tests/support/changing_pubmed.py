@@ -9,7 +9,7 @@ from fixture_types import KitFor
 from invented_papers import Clock, Paper, write_file
 
 from entrez_kit import EntrezKit
-from entrez_kit.corpus.models import SyncHereRequest, SyncResult
+from entrez_kit.corpus.models import SyncResult, UserSyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.sync import Sync
 from entrez_kit.sandbox.server import Sandbox
@@ -53,7 +53,7 @@ class State:
         max_first: int | None = None,
     ) -> SyncResult:
         """Sync once."""
-        request = SyncHereRequest(query_key=key, term=term, overlap_days=overlap_days, replace_term=replace_term)
+        request = UserSyncRequest(query_key=key, term=term, overlap_days=overlap_days, replace_term=replace_term)
         return Sync(self.kit.services, request, max_first=max_first).result()
 
     @property

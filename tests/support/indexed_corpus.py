@@ -12,7 +12,7 @@ from pyroaring import BitMap
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search.terms import IndexRow
-from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.corpus.store.migrations import prepare
 from entrez_kit.corpus.store.writing import add_members, queue_words
 from entrez_kit.query.segments.search_index import SearchIndex
 

@@ -142,7 +142,7 @@ def _run_sync(
         clock = Clock()
         clock.moment += timedelta(minutes=minutes)
         store_of(kit.services).clock = clock
-        sync.sync_delta(kit.services, models.SyncRequest(query_key="fish", term="zebrafish"))
+        sync.Sync(kit.services, models.SyncRequest(query_key="fish", term="zebrafish")).result()
         if (problem := indexing.index_new(kit.services)) is not None:
             raise problem
         with store_of(kit.services).reading() as connection:

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 
 from entrez_kit.query.dialects.tree import (
-    All,
-    Any,
-    Days,
+    AllOf,
+    AnyOf,
+    DayRange,
     Exclude,
-    Heading,
+    LineReference,
     Near,
     Node,
-    PubMed,
-    Reference,
+    PubMedQuery,
+    SubjectHeading,
     Value,
-    Words,
+    WordPatterns,
 )
 from entrez_kit.query.record_terms import RecordTerms
 
@@ -91,32 +91,32 @@ class LineMatcher:
             UnmatchedError: it has a part that no record shows.
         """
         known = lines or {}
-        if isinstance(node, All):
+        if isinstance(node, AllOf):
             return self._everything.intersection(*(self.judge(part, known) for part in node.parts))
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             return set[int]().union(*(self.judge(part, known) for part in node.parts))
         if isinstance(node, Exclude):
             return self.judge(node.left, known) - self.judge(node.right, known)
-        if isinstance(node, Reference):
+        if isinstance(node, LineReference):
             return known[node.number]
-        if isinstance(node, Words | Near):
+        if isinstance(node, WordPatterns | Near):
             return self._judge_text(node)
-        if isinstance(node, Heading) and node.vocabulary == "mesh":
+        if isinstance(node, SubjectHeading) and node.vocabulary == "mesh":
             return self._judge_heading(node)
         if isinstance(node, Value):
             return self._judge_value(node)
-        if isinstance(node, Days):
+        if isinstance(node, DayRange):
             column = COLUMNS[node.clock]
             return {
                 number
                 for number, record in enumerate(self._records)
                 if any(node.low <= day <= node.high for day in record.numbers.get(column, ()))
             }
-        if isinstance(node, PubMed) and not node.references:
+        if isinstance(node, PubMedQuery) and not node.references:
             return set(self._search(node.query))
         raise UnmatchedError(type(node).__name__)
 
-    def _judge_heading(self, node: Heading) -> set[int]:
+    def _judge_heading(self, node: SubjectHeading) -> set[int]:
         key = _to_plain(self._renamed.get(node.name.lower(), node.name))
         source = "majr" if node.major else "mesh"
         if node.qualifiers:
@@ -138,23 +138,23 @@ class LineMatcher:
             )
         return set(self._values[source, text])
 
-    def _judge_text(self, node: Words | Near) -> set[int]:
+    def _judge_text(self, node: WordPatterns | Near) -> set[int]:
         leaf: Node = node
-        while not isinstance(leaf, Words):
-            leaf = leaf.parts[0] if isinstance(leaf, Any) else leaf.left if isinstance(leaf, Near) else leaf
+        while not isinstance(leaf, WordPatterns):
+            leaf = leaf.parts[0] if isinstance(leaf, AnyOf) else leaf.left if isinstance(leaf, Near) else leaf
         assert leaf.scope is not None
         sources = (*EVERYWHERE, "country") if "everything" in leaf.scope.sources else sorted(leaf.scope.sources)
         return {number for source in sources for number, _ in self._find(node, source)}
 
     def _find(self, node: Node, source: str) -> dict[Place, set[frozenset[int]]]:
         """Return the places in which a part matches, each with the positions of its words in every match."""
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             both: dict[Place, set[frozenset[int]]] = defaultdict(set)
             for part in node.parts:
                 for place, matches in self._find(part, source).items():
                     both[place] |= matches
             return both
-        if isinstance(node, Words):
+        if isinstance(node, WordPatterns):
             return self._find_phrase(node.patterns, source)
         assert isinstance(node, Near)
         left, right = self._find(node.left, source), self._find(node.right, source)

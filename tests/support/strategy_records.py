@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from terms_index import index_terms
 
 from entrez_kit.query.dialects.tree import (
-    Any,
-    Heading,
+    AnyOf,
     Near,
     Node,
+    SubjectHeading,
     Value,
-    Words,
+    WordPatterns,
     get_stem,
     has_marks,
     list_children,
@@ -60,7 +60,7 @@ def make_word(pattern: str, chance: random.Random) -> str:
 
 def write_text(node: Node, chance: random.Random) -> str:
     """Return a text that matches words or a proximity search, or almost matches."""
-    if isinstance(node, Words):
+    if isinstance(node, WordPatterns):
         return " ".join(make_word(pattern, chance) for pattern in node.patterns)
     if isinstance(node, Near):
         sides = [write_text(node.left, chance), write_text(node.right, chance)]
@@ -70,7 +70,7 @@ def write_text(node: Node, chance: random.Random) -> str:
         if chance.random() < 0.2:
             between.append(chance.choice(STOPS))
         return " ".join([sides[0], *between, sides[1]])
-    if isinstance(node, Any):
+    if isinstance(node, AnyOf):
         return write_text(chance.choice(node.parts), chance)
     return " ".join(write_text(part, chance) for part in list_children(node))
 
@@ -82,10 +82,10 @@ def list_records(strategies: Iterable[Strategy], count: int, seed: int = 1) -> l
     return [_make_record(number, texts, headings, values, chance) for number in range(count)]
 
 
-def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[Heading], list[Value]]:
+def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[SubjectHeading], list[Value]]:
     """Return the words and proximity searches, the headings and the values of strategies."""
     texts: list[Node] = []
-    headings: list[Heading] = []
+    headings: list[SubjectHeading] = []
     values: list[Value] = []
     for strategy in strategies:
         for line in strategy.lines:
@@ -97,9 +97,9 @@ def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[Heading
                     inner |= {id(part) for part in walk(node)} - {id(node)}
                 if id(node) in inner:
                     continue
-                if isinstance(node, Words | Near):
+                if isinstance(node, WordPatterns | Near):
                     texts.append(node)
-                elif isinstance(node, Heading):
+                elif isinstance(node, SubjectHeading):
                     headings.append(node)
                 elif isinstance(node, Value):
                     values.append(node)
@@ -107,7 +107,7 @@ def list_parts(strategies: Iterable[Strategy]) -> tuple[list[Node], list[Heading
 
 
 def _make_record(
-    number: int, texts: list[Node], headings: list[Heading], values: list[Value], chance: random.Random
+    number: int, texts: list[Node], headings: list[SubjectHeading], values: list[Value], chance: random.Random
 ) -> RecordTerms:
     terms = RecordTerms()
     for place in PLACES:

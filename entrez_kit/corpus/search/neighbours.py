@@ -1,6 +1,6 @@
 """A nearest-neighbour graph over the vectors of a large corpus.
 
-With more than ``reading.MANY`` vectors a comparison with each of them is too slow. The graph (HNSW: Y. Malkov and
+From ``MIN_GRAPH_VECTORS`` vectors on, a comparison with each of them is too slow. The graph (HNSW: Y. Malkov and
 D. Yashunin, "Efficient and robust approximate nearest neighbor search using Hierarchical Navigable Small World graphs",
 IEEE TPAMI 42(4), 2020) finds nearly all of the nearest vectors. The library usearch builds it, if it is installed. The
 graph is a file next to the corpus; a search maps it into memory.
@@ -34,7 +34,7 @@ from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.index import find_corpus_file
 from entrez_kit.corpus.search.quantized import Floats
-from entrez_kit.corpus.store import reading
+from entrez_kit.corpus.store import corpus_stats
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -188,7 +188,7 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
         "WHERE model = ?",
         (known.block if known is not None else 0, model),
     ).fetchone()
-    if passages < reading.MANY:
+    if passages < corpus_stats.MIN_GRAPH_VECTORS:
         return False
     gone = known.passages - (passages - fresh) if known is not None else 0
     return bool(fresh * BEHIND > passages or gone * GONE > passages)

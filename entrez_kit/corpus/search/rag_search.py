@@ -148,7 +148,8 @@ def _find_candidates(
     """
     query, corpus, cautions = request.query, request.corpus, list[str]()
     if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
-        from entrez_kit.corpus.weaviate.delivery import count_undelivered, find_candidates
+        from entrez_kit.corpus.weaviate.delivery import count_undelivered
+        from entrez_kit.corpus.weaviate.searching import find_candidates
 
         behind = count_undelivered(store_of(services))
         caution = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."

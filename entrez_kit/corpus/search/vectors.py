@@ -23,7 +23,7 @@ from entrez_kit.corpus.embeddings import BATCH, Embedder, create_embedder
 from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, bound_rounding
 from entrez_kit.corpus.search.ranking import Candidate, merge
-from entrez_kit.corpus.store import reading, store_of
+from entrez_kit.corpus.store import corpus_stats, store_of
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -208,7 +208,11 @@ def _find_nearest(
     members = None if corpus is None else index.read_member_pmids(connection, corpus)
     passages = vector_index.count_indexed(connection, model)
     share = 1.0 if members is None else min(1.0, len(members) / max(1, index.count_records(connection)))
-    graph = neighbours.open_graph(connection, model, len(vector)) if walk and passages >= reading.MANY else None
+    graph = (
+        neighbours.open_graph(connection, model, len(vector))
+        if walk and passages >= corpus_stats.MIN_GRAPH_VECTORS
+        else None
+    )
     requested = round(max(neighbours.MIN_REQUESTED, PASSAGES_PER_RECORD * limit) / max(share, 1 / (passages + 1)))
     if graph is not None and requested * LOOKED_UP > passages:
         graph = None

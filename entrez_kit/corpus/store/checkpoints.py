@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
+from entrez_kit.core.model import Result
 from entrez_kit.corpus.times import stamp, to_second
 
 RESUMED_WITHIN: Final = timedelta(hours=24)
@@ -209,3 +210,29 @@ def forget_unavailable(connection: sqlite3.Connection, query_key: str, pmids: Se
     connection.executemany(
         "DELETE FROM unavailable WHERE query_key = ? AND pmid = ?", [(query_key, pmid) for pmid in pmids]
     )
+
+
+class CheckpointMove(Result):
+    """One entry of the checkpoint log: the cause and the values before and after."""
+
+    at: str
+    kind: Literal["automatic", "manual", "replace_term"]
+    old_edat: str | None
+    new_edat: str | None
+    note: str | None
+
+
+class CheckpointLog(Result):
+    """The log of a checkpoint, latest entry first."""
+
+    query_key: str
+    entries: list[CheckpointMove]
+
+
+def read_log(connection: sqlite3.Connection, query_key: str, limit: int = 1_000) -> CheckpointLog:
+    """Return the log of a checkpoint, latest entry first."""
+    rows = connection.execute(
+        "SELECT at, kind, old_edat, new_edat, note FROM checkpoint_log WHERE query_key = ? ORDER BY id DESC LIMIT ?",
+        (query_key, limit),
+    )
+    return CheckpointLog(query_key=query_key, entries=[CheckpointMove.model_validate(dict(row)) for row in rows])

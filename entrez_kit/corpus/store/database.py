@@ -22,7 +22,7 @@ from entrez_kit.base.private_files import (
     make_private_database,
     make_private_folder,
 )
-from entrez_kit.corpus.store.schema import prepare, transaction
+from entrez_kit.corpus.store.migrations import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0
 """The time a writer waits for another writer; a batch of a sync takes a fraction of a second."""

@@ -1,25 +1,14 @@
-"""The schema of the corpus file and its migrations.
+"""The schema of the corpus file.
 
 You can open the file with Datasette or sqlite-utils: dates are ISO strings, lists are JSON. Start with ``corpora``.
 """
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Final
 
-from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import (
-    Schema,
-    SchemaObject,
-    find_schema_change,
-    normalize_definition,
-    read_schema,
-    restrict_schema,
-)
-from entrez_kit.corpus.store.packing import BESIDE, pack
+from entrez_kit.base.private_files import Schema, SchemaObject, normalize_definition
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as a corpus ("Ekit"), so that no other SQLite file is used as one."""
@@ -27,7 +16,7 @@ APPLICATION_ID: Final = 0x456B6974
 SUPERSEDED: Final = ("title", "abstract", "journal", "pub_types", "pdat", "pmcid", "content_hash", "lr")
 """The fields that a superseded version keeps."""
 
-_TABLES: Final = (
+RECORD_TABLES: Final = (
     """
     CREATE TABLE documents (
         -- The latest version of each PubMed record. Long columns are last, so that the others are read quickly.
@@ -159,7 +148,7 @@ _TABLES: Final = (
         FROM checkpoints AS c
     """,
 )
-_REVISIONS: Final = (
+REVISIONS: Final = (
     """
     CREATE TABLE revisions (
         -- The history of each record; the fields of the current version are in documents.
@@ -206,7 +195,7 @@ _WORD_INDEX: Final = (
     ) WITHOUT ROWID
     """,
 )
-_GRAPHS: Final = """
+GRAPHS: Final = """
     CREATE TABLE IF NOT EXISTS vector_graphs (
         -- Graph files next to this one for searches of many vectors; without them every vector is compared.
         model TEXT PRIMARY KEY,
@@ -221,7 +210,7 @@ _GRAPHS: Final = """
     )
 """
 _VECTOR_INDEX: Final = (
-    _GRAPHS,
+    GRAPHS,
     """
     CREATE TABLE IF NOT EXISTS vector_queue (
         model TEXT NOT NULL,
@@ -258,57 +247,19 @@ _VECTOR_INDEX: Final = (
 
 
 _CREATED: Final = re.compile(r"CREATE (TABLE|INDEX|VIEW|TRIGGER) (?:IF NOT EXISTS )?(\w+)")
-_EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USING fts5\([^()]*\)")
 
 
 @cache
 def read_expected_schema() -> Schema:
     """Return the schema of the current format."""
     expected: dict[SchemaObject, frozenset[str]] = {}
-    for statement in (*_TABLES, *_REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
+    for statement in (*RECORD_TABLES, *REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
         text = normalize_definition(statement)
         created = _CREATED.match(text)
         assert created is not None
         kind, name = created.groups()
         expected[SchemaObject(kind.lower(), name)] = frozenset({text.replace("IF NOT EXISTS ", "", 1)})
     return expected
-
-
-def _check_schema(connection: sqlite3.Connection) -> None:
-    """Compare the schema of a file of the current format with the expected one.
-
-    Raises:
-        StoreError: an object is missing, was added or was changed.
-    """
-    change = find_schema_change(read_schema(connection), read_expected_schema(), read_expected_schema())
-    if change:
-        raise _schema_changed(change)
-
-
-def _check_before_migration(connection: sqlite3.Connection) -> None:
-    """Check a file of an earlier format for views, triggers and virtual tables that a migration would run.
-
-    Raises:
-        StoreError: entrez-kit did not create one of them.
-    """
-    active = {
-        each: definition
-        for each, definition in read_schema(connection).items()
-        if each.kind in ("view", "trigger") or definition.startswith("CREATE VIRTUAL")
-        if not _EARLIER_WORD_INDEX.fullmatch(definition)
-    }
-    if change := find_schema_change(active, read_expected_schema(), ()):
-        raise _schema_changed(change)
-
-
-def _schema_changed(change: str) -> StoreError:
-    return StoreError(
-        f"The file corpus.db in the data folder {change}. It was not used.",
-        recovery_hint="If you changed the file, undo the change with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP "
-        "TABLE`, `DROP INDEX`). If another person gave you the file, do not use it: records may have been changed. "
-        "Otherwise it is damaged: restore a copy, or move the file away and sync again.",
-        details={"reason": "changed_schema", "change": change},
-    )
 
 
 def rebuild_word_index(connection: sqlite3.Connection) -> None:
@@ -329,112 +280,3 @@ def rebuild_vector_index(connection: sqlite3.Connection) -> None:
     for table in ("vector_queue", "vector_blocks", "vector_graphs"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("INSERT INTO vector_queue SELECT model, chunk_id FROM vectors")
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    for statement in (*_TABLES, *_REVISIONS):
-        connection.execute(statement)
-    rebuild_word_index(connection)
-    rebuild_vector_index(connection)
-    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-
-
-def _pack(connection: sqlite3.Connection) -> None:
-    # Compress the whole record, and remove the fields of the current version that the record has too.
-    columns = "pmid, version, change, retraction_status, seen_at"
-    names = ", ".join(SUPERSEDED)
-    connection.execute("ALTER TABLE versions RENAME TO versions_before")
-    for statement in _REVISIONS:
-        connection.execute(statement)
-    connection.execute(f"INSERT INTO revisions ({columns}, {names}) SELECT {columns}, {names} FROM versions_before")
-    connection.execute("DROP TABLE versions_before")
-    connection.execute(
-        f"UPDATE revisions SET {', '.join(f'{name} = NULL' for name in SUPERSEDED)} "
-        "WHERE version = (SELECT version FROM documents WHERE documents.pmid = revisions.pmid)"
-    )
-    connection.execute("ALTER TABLE documents ADD COLUMN corrections TEXT")
-    connection.create_function("packed", 1 + len(BESIDE), pack, deterministic=True)
-    connection.execute(
-        "UPDATE documents SET corrections = json_extract(article, '$.corrections'), "
-        f"article = packed(article, {', '.join(BESIDE)})"
-    )
-
-
-Migration = Callable[[sqlite3.Connection], object]
-MIGRATIONS: tuple[Migration, ...] = (
-    lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
-    lambda connection: None,  # created a full-text index that format 8 replaces
-    lambda connection: None,  # created a table of versions that format 6 replaces
-    rebuild_vector_index,
-    _pack,
-    lambda connection: connection.execute(_GRAPHS),
-    lambda connection: None,  # created an index of other words than format 9
-    rebuild_word_index,
-)
-"""Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
-
-
-def get_current_format() -> int:
-    """Return the number of the current file format."""
-    return len(MIGRATIONS) + 1
-
-
-def prepare(connection: sqlite3.Connection) -> None:
-    """Ensure that the file has the current schema; migrate it if not.
-
-    All migrations run in one transaction, so that a file always has one complete format.
-
-    Raises:
-        StoreError: the file is not a corpus, its schema was changed, or a newer version of entrez-kit created it.
-    """
-    restrict_schema(connection)
-    with transaction(connection, "DEFERRED"):
-        version = _read_version(connection)
-        if version == get_current_format():
-            _check_schema(connection)
-            return
-    connection.execute("PRAGMA journal_mode=WAL")
-    with transaction(connection, "IMMEDIATE"):
-        # Another process may have migrated it meanwhile.
-        version = _read_version(connection)
-        _check_before_migration(connection)
-        for step in MIGRATIONS[version - 1 :] if version else (_create,):
-            step(connection)
-        connection.execute(f"PRAGMA user_version={get_current_format()}")
-        _check_schema(connection)
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
-    """Run the block in a transaction.
-
-    Args:
-        connection: a connection without an open transaction.
-        kind: DEFERRED to read, IMMEDIATE to write.
-    """
-    connection.execute(f"BEGIN {kind}")
-    with connection:
-        yield
-
-
-def _read_version(connection: sqlite3.Connection) -> int:
-    """Return the format of a file; call it inside a transaction, so that a file being created is not refused."""
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    if version == 0 and mark == 0:
-        foreign = connection.execute("SELECT name FROM sqlite_schema LIMIT 1").fetchone() is not None
-    else:
-        foreign = mark != APPLICATION_ID
-    if foreign:
-        raise StoreError(
-            "The file corpus.db in the data folder is not a corpus of entrez-kit. It was not changed.",
-            recovery_hint="Move it away, or set ENTREZ_KIT_DATA_DIR to another folder.",
-            details={"reason": "not_a_corpus"},
-        )
-    if version > get_current_format():
-        raise StoreError(
-            f"A newer version of entrez-kit created this corpus (format {version}; supported: {get_current_format()}).",
-            recovery_hint="Upgrade entrez-kit, or set ENTREZ_KIT_DATA_DIR to another folder.",
-            details={"reason": "newer_store", "format": version, "known": get_current_format()},
-        )
-    return version

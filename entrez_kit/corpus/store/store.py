@@ -17,10 +17,12 @@ from entrez_kit.base.errors import EntityNotFound, InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.documents import Doc
-from entrez_kit.corpus.store import checkpoints, reading, writing
-from entrez_kit.corpus.store.checkpoints import Checkpoint, JobStatus, SyncJob
+from entrez_kit.corpus.store import checkpoints, corpus_stats, differences, membership, reading, writing
+from entrez_kit.corpus.store.checkpoints import Checkpoint, CheckpointLog, JobStatus, SyncJob
+from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
 from entrez_kit.corpus.store.database import CorpusFile, hold_lock
-from entrez_kit.corpus.store.reading import CheckpointLog, CorpusDiff, CorpusList, CorpusStats, StoredDoc
+from entrez_kit.corpus.store.differences import CorpusDiff
+from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.times import get_utc_now, read_moment, stamp, to_second
@@ -198,13 +200,13 @@ class Store(CorpusFile):
     def checkpoint_log(self, query_key: str) -> CheckpointLog:
         """Return the log of a checkpoint, latest entry first."""
         with self._read_query(query_key) as connection:
-            return reading.read_log(connection, query_key)
+            return checkpoints.read_log(connection, query_key)
 
     # reports
 
     def corpora(self) -> CorpusList:
         """Return the queries of the corpus."""
-        return CorpusList(path=str(self.path), corpora=self.read(reading.list_corpora))
+        return CorpusList(path=str(self.path), corpora=self.read(corpus_stats.list_corpora))
 
     def stats(self, query_key: str | None = None) -> CorpusStats:
         """Return the statistics of the corpus, or of one query.
@@ -213,7 +215,7 @@ class Store(CorpusFile):
             EntityNotFound: the corpus does not have this query.
         """
         with self._read_query(query_key) as connection:
-            return reading.compute_stats(connection, str(self.path), self.size_bytes(), query_key)
+            return corpus_stats.compute_stats(connection, str(self.path), self.size_bytes(), query_key)
 
     def get_last_sync(self, query_key: str) -> str:
         """Return the start of the last sync of a query.
@@ -223,7 +225,7 @@ class Store(CorpusFile):
             StoreError: the corpus cannot be read.
         """
         with self._read_query(query_key) as connection:
-            return reading.read_last_sync(connection, query_key)
+            return differences.read_last_sync(connection, query_key)
 
     def diff(self, query_key: str, since: str) -> CorpusDiff:
         """List the records of a query that were added, revised, retracted or deleted since a time.
@@ -234,7 +236,7 @@ class Store(CorpusFile):
         """
         moment = read_moment(since, "since")
         with self._read_query(query_key) as connection:
-            return reading.compute_diff(connection, query_key, moment)
+            return differences.compute_diff(connection, query_key, moment)
 
     def check_key(self, query_key: str | None) -> None:
         """Check that the corpus has a query; None means the whole corpus.
@@ -277,7 +279,7 @@ class Store(CorpusFile):
         """Return the records that the unfinished sync which this job resumes already fetched, with their EDAT."""
         if not job.resumes:
             return {}
-        return self.read(reading.find_seen, pmids, stamp(job.seen_since), stamp(self.clock()))
+        return self.read(membership.find_seen, pmids, stamp(job.seen_since), stamp(self.clock()))
 
     def commit_batch(
         self,

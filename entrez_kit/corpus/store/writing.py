@@ -35,6 +35,8 @@ _VERSION_COLUMNS: Final = (
 
 
 class _KnownVersion(NamedTuple):
+    """The current version of a stored record. Its fields are the columns that ``_read_versions`` selects."""
+
     content_hash: str
     lr: str | None
     version: int

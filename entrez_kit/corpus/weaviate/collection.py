@@ -9,12 +9,10 @@ The description of the collection names the model of its vectors. A collection w
 another program; it is neither written to nor dropped.
 """
 
-import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.frontend_text import FrontendText, Text
@@ -22,6 +20,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, score_relevance
 from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, remove_key, to_class_name
+from entrez_kit.corpus.weaviate.passages import PROPERTIES, VECTOR, VectorSource, build_schema, read_vector
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -33,39 +32,6 @@ BATCH: Final = 200
 """Objects per request."""
 MAX_HITS: Final = 10_000
 """The maximum number of results of a server (its QUERY_MAXIMUM_RESULTS)."""
-VECTOR: Final = "default"
-"""Weaviate's name for the only vector of an object."""
-
-_TEXT: Final = {"dataType": ["text"], "tokenization": "field", "indexSearchable": False}
-_SHOWN: Final = {"indexFilterable": False}
-PROPERTIES: Final[Mapping[str, Mapping[str, Any]]] = {
-    "pmid": _TEXT,
-    "chunk_id": {**_TEXT, **_SHOWN},
-    "text": {"dataType": ["text"], "tokenization": "word", "indexSearchable": True, "indexFilterable": False},
-    "journal": _TEXT,
-    "pub_types": {**_TEXT, "dataType": ["text[]"]},
-    "year": {"dataType": ["int"]},
-    "quality_total": {"dataType": ["int"]},
-    "edat": {"dataType": ["date"]},
-    "lr": {"dataType": ["date"]},
-    "source_url": {**_TEXT, **_SHOWN},
-}
-REQUIRED: Final = ("pmid", "chunk_id", "text")
-
-_DESCRIPTION: Final = "Passages of an entrez-kit corpus; vectors: "
-_DESCRIBED: Final = re.compile(re.escape(_DESCRIPTION) + r"(?:none|(?P<model>.+) \((?P<dim>[0-9]+) dimensions\))")
-
-
-class VectorSource(NamedTuple):
-    """Whose vectors a collection holds."""
-
-    model: str | None
-    dim: int | None
-
-    @property
-    def name(self) -> str:
-        """The model, or none."""
-        return self.model or "none"
 
 
 @dataclass(slots=True)
@@ -138,7 +104,7 @@ class WeaviateIndex:
 
     def exists(self) -> bool:
         """Return whether the collection exists."""
-        return bool(self._ask(lambda: self._connection.collections.exists(self.name)))
+        return bool(self._send(lambda: self._connection.collections.exists(self.name)))
 
     def ensure_schema(self) -> None:
         """Create the collection, or check that the existing one can be used for this corpus.
@@ -147,19 +113,8 @@ class WeaviateIndex:
             LocalIndexError: another program created it, it lacks properties, or it has vectors of a different model.
         """
         if not self.exists():
-            schema = {
-                "class": self.name,
-                "description": self._describe(),
-                "vectorConfig": {
-                    VECTOR: {
-                        "vectorizer": {"none": {}},
-                        "vectorIndexType": "hnsw",
-                        "vectorIndexConfig": {"distance": "cosine"},
-                    }
-                },
-                "properties": [{"name": name, **how} for name, how in PROPERTIES.items()],
-            }
-            self._ask(lambda: self._connection.collections.create_from_dict(schema))
+            schema = build_schema(self.name, self.vectors)
+            self._send(lambda: self._connection.collections.create_from_dict(schema))
             return
         self.check(writing=True)
 
@@ -188,9 +143,9 @@ class WeaviateIndex:
         """
         if not self.exists():
             raise self._collection_error("does not exist", "no_collection", FrontendText(REBUILD, "."))
-        found = self._ask(lambda: self._collection.config.get(simple=True))
-        described = _DESCRIBED.fullmatch(found.description or "")
-        if described is None:
+        found = self._send(lambda: self._collection.config.get(simple=True))
+        stored_vectors = VectorSource.parse(found.description)
+        if stored_vectors is None:
             raise self._collection_error(
                 "was not created by entrez-kit, so it was not changed",
                 "foreign_collection",
@@ -205,7 +160,7 @@ class WeaviateIndex:
                 FrontendText(REBUILD, "."),
                 properties=missing,
             )
-        return VectorSource(described["model"], int(described["dim"]) if described["dim"] else None)
+        return stored_vectors
 
     def drop(self) -> None:
         """Delete the collection and its content.
@@ -220,16 +175,16 @@ class WeaviateIndex:
                 return
             if exc.reason != "schema_differs":
                 raise
-        self._ask(lambda: self._connection.collections.delete(self.name))
+        self._send(lambda: self._connection.collections.delete(self.name))
 
     def count(self) -> int:
         """Return the number of passages in the collection."""
-        return int(self._ask(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
+        return int(self._send(lambda: self._collection.aggregate.over_all(total_count=True)).total_count or 0)
 
     def yield_uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
-        objects = self._ask(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
-        while (found := self._ask(lambda: next(objects, None))) is not None:
+        objects = self._send(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
+        while (found := self._send(lambda: next(objects, None))) is not None:
             yield str(found.uuid)
 
     # writing
@@ -247,7 +202,7 @@ class WeaviateIndex:
         for chunk in chunks:
             uuid = chunk_uuid(chunk.get("pmid", ""), chunk.get("chunk_id", ""))
             try:
-                vector = self._read_vector(chunk)
+                vector = read_vector(chunk, self.vectors.dim)
             except ValueError as exc:
                 result.errors[uuid] = str(exc)
                 continue
@@ -257,12 +212,12 @@ class WeaviateIndex:
                 DataObject(uuid=uuid, properties=properties, vector=None if vector is None else {VECTOR: vector})
             )
             if len(objects) == BATCH:
-                self._insert(objects, result)
+                self._insert_objects(objects, result)
                 objects = []
-        self._insert(objects, result)
+        self._insert_objects(objects, result)
         return result
 
-    def _insert(self, objects: Sequence[Any], result: BatchResult) -> None:
+    def _insert_objects(self, objects: Sequence[Any], result: BatchResult) -> None:
         if not objects:
             return
         from weaviate.exceptions import WeaviateInsertManyAllFailedError
@@ -275,35 +230,12 @@ class WeaviateIndex:
                 return dict.fromkeys(range(len(objects)), why)
             return {place: error.message for place, error in answer.errors.items()}
 
-        refused = self._ask(insert)
+        refused = self._send(insert)
         for place, item in enumerate(objects):
             if place in refused:
                 result.errors[str(item.uuid)] = remove_key(refused[place], self._settings)
             else:
                 result.done.append(str(item.uuid))
-
-    def _read_vector(self, chunk: Mapping[str, Any]) -> list[float] | None:
-        """Return the normalized vector of a passage.
-
-        Raises:
-            ValueError: the passage cannot be written; the message has the reason.
-        """
-        missing = [name for name in REQUIRED if not chunk.get(name)]
-        if missing:
-            raise ValueError(f"it has no {', '.join(missing)}")
-        dim = self.vectors.dim
-        if dim is None:
-            return None
-        vector = chunk.get("vector")
-        if vector is None:
-            raise ValueError("it has no vector")
-        numbers = [float(number) for number in vector]
-        if len(numbers) != dim:
-            raise ValueError(f"its vector has {len(numbers)} dimensions (expected {dim})")
-        length = math.sqrt(math.fsum(number * number for number in numbers))
-        if not math.isfinite(length) or length == 0:
-            raise ValueError("its vector has no direction")
-        return numbers if abs(length - 1) < 1e-6 else [number / length for number in numbers]
 
     def delete(self, uuids: Sequence[str]) -> BatchResult:
         """Delete passages; missing ones count as deleted."""
@@ -317,7 +249,7 @@ class WeaviateIndex:
                 answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(some), verbose=True)
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
-            refused = self._ask(remove)
+            refused = self._send(remove)
             result.errors |= {uuid: remove_key(why, self._settings) for uuid, why in refused.items()}
             result.done += [uuid for uuid in some if uuid not in refused]
         return result
@@ -378,7 +310,7 @@ class WeaviateIndex:
         options |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
             options["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-        return self._ask(lambda: search()(what, **options)).objects
+        return self._send(lambda: search()(what, **options)).objects
 
     # helpers
 
@@ -392,12 +324,8 @@ class WeaviateIndex:
     def _collection(self) -> "Collection[Any, Any]":
         return self._connection.collections.get(self.name)
 
-    def _ask(self, question: "Callable[[], Any]") -> Any:
+    def _send(self, question: "Callable[[], Any]") -> Any:
         return ask(self._settings, question)
-
-    def _describe(self) -> str:
-        model, dim = self.vectors
-        return f"{_DESCRIPTION}none" if model is None else f"{_DESCRIPTION}{model} ({dim} dimensions)"
 
     def _collection_error(self, what: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
         return LocalIndexError(

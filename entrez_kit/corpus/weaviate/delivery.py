@@ -1,21 +1,20 @@
-"""Delivery of changed passages to a Weaviate server, and searches there instead of in the local index.
+"""Delivery of changed passages to a Weaviate server.
 
 The corpus stays in its file. Each change of a passage adds an entry to the table ``outbox`` in the same transaction.
 The entry is removed when the server has stored the passage, so a server that is down receives it later. An entry only
 marks a passage as changed; the current passage is sent. So the order and number of deliveries do not matter.
 
 The server does not store which query has found a record: the corpus knows it, and a record need not be sent again if
-another query finds it. A search within a small corpus sends its PMIDs; the hits for a large one are filtered locally.
+another query finds it.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
@@ -25,117 +24,27 @@ from entrez_kit.corpus.embeddings import Embedder, create_embedder
 from entrez_kit.corpus.models import Reported
 from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
-from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import read_server
-from entrez_kit.corpus.weaviate.collection import BATCH, MAX_HITS, SearchHit, WeaviateIndex
+from entrez_kit.corpus.weaviate.collection import BATCH, WeaviateIndex
 from entrez_kit.pubmed.standing import RETRACTED
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
 
-PASSAGES_PER_RECORD: Final = 3
-"""Passages requested per wanted record in the first request."""
-GROWTH: Final = 4
-MAX_NAMED: Final = 10_000
-"""The maximum number of records of a corpus whose PMIDs are sent with a search."""
 MAX_REFUSED: Final = 3
 """The number of consecutive batches that the server may refuse completely before the delivery stops."""
 NAMED: Final = 20
 """The maximum number of refused passages that an error lists."""
-
-Ask = Callable[[int], list[SearchHit]]
-
-
-# Searching -----------------------------------------------------------------------------------------------------------
-
-
-def find_candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
-    """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
-
-    Args:
-        query: question or words.
-        wanted: the maximum number of records.
-        corpus: a query key; searches only records of this corpus.
-
-    Raises:
-        NotConfigured: no server is configured.
-        VectorIndexError: the server does not answer.
-        LocalIndexError: it has no collection for this corpus, or one with vectors of a different model.
-        EmbeddingsError: the query could not be embedded.
-    """
-    embedder, store = create_embedder(services.settings, queries=True), store_of(services)
-    with WeaviateIndex(services.settings, embedder) as index:
-        index.check()
-        records = _SearchedRecords.of(store, corpus)
-        if records.pmids == []:
-            return []
-        return records.find_best(wanted, lambda limit: index.search(query, limit, records.pmids))
-
-
-class _SearchedRecords(NamedTuple):
-    """The records to search; ``pmids`` is set if there are at most ``MAX_NAMED``."""
-
-    store: "Store"
-    corpus: str | None
-    pmids: list[int] | None
-
-    @classmethod
-    def of(cls, store: "Store", corpus: str | None) -> "_SearchedRecords":
-        if corpus is None:
-            return cls(store, None, None)
-        with store.reading() as connection:
-            rows = connection.execute(
-                "SELECT pmid FROM membership JOIN documents USING (pmid) WHERE query_key = ? AND status = 'current' "
-                "LIMIT ?",
-                (corpus, MAX_NAMED + 1),
-            ).fetchall()
-        return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MAX_NAMED else None)
-
-    def find_best(self, wanted: int, ask: Ask) -> list[Candidate]:
-        """Return the best records with their nearest passage; request more hits until there are enough."""
-        limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
-        while True:
-            hits = ask(limit)
-            found = _group_by_record(self._keep_known(hits))
-            if len(found) >= wanted or len(hits) < limit or limit == MAX_HITS:
-                return found[:wanted]
-            limit = min(MAX_HITS, limit * GROWTH)
-
-    def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
-        """Remove hits that the corpus or its query does not have, because the server may be outdated."""
-        among = "" if self.corpus is None else "JOIN membership AS m ON m.pmid = c.pmid AND m.query_key = :corpus"
-        with self.store.reading() as connection:
-            rows = connection.execute(
-                f"SELECT c.uuid FROM chunks AS c {among} WHERE c.uuid IN (SELECT value FROM json_each(:uuids))",
-                {"corpus": self.corpus, "uuids": json.dumps([hit["uuid"] for hit in hits])},
-            )
-            known = {row[0] for row in rows}
-        return [hit for hit in hits if hit["uuid"] in known]
-
-
-def _group_by_record(hits: Sequence[SearchHit]) -> list[Candidate]:
-    """Return each record once, with the highest scores of its passages."""
-    found: dict[int, Candidate] = {}
-    for hit in hits:
-        pmid, sim, bm25 = int(hit["pmid"]), hit.get("sim"), hit.get("bm25")
-        record = found.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
-        if sim is not None and (record.sim is None or sim > record.sim):
-            record.uuid, record.sim = hit["uuid"], sim
-        record.bm25 = max(bm25 or 0.0, record.bm25 or 0.0) or None
-    return list(found.values())
 
 
 def count_undelivered(store: "Store") -> int:
     """Count the changed passages that the server has not received."""
     with store.reading() as connection:
         return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
-
-
-# Delivering ----------------------------------------------------------------------------------------------------------
 
 
 class Delivered(Reported):
@@ -147,7 +56,7 @@ class Delivered(Reported):
     waiting: int
 
 
-def drain(services: Services) -> Delivered:
+def deliver_changes(services: Services) -> Delivered:
     """Deliver the changes since the last delivery. Can be interrupted and run again without loss.
 
     If the collection does not exist, create it and deliver every passage.
@@ -161,14 +70,14 @@ def drain(services: Services) -> Delivered:
     """
     settings, store = services.settings, store_of(services)
     read_server(settings)
-    with _lock_delivery(store.path):
+    with lock_delivery(store.path):
         if not count_undelivered(store):
             return Delivered(collection=WeaviateIndex(settings).name, written=0, deleted=0, waiting=0)
         with _open_index(services, create_embedder(settings)) as index:
             if not index.exists():
                 _queue_everything(store)
             index.ensure_schema()
-            return _run(store, index)
+            return _deliver_outbox(store, index)
 
 
 def rebuild(services: Services) -> Delivered:
@@ -187,7 +96,7 @@ def rebuild(services: Services) -> Delivered:
     settings, store = services.settings, store_of(services)
     read_server(settings)
     embedder = create_embedder(settings)
-    with _lock_delivery(store.path):
+    with lock_delivery(store.path):
         if embedder is not None:
             vectors.embed_missing(store, embedder)
         with _open_index(services, embedder) as index:
@@ -200,18 +109,18 @@ def rebuild(services: Services) -> Delivered:
                     index.drop()
             _queue_everything(store)
             index.ensure_schema()
-            done = _run(store, index)
+            done = _deliver_outbox(store, index)
             done.deleted += _remove_stale(store, index)
             return done
 
 
-def deliver(services: Services) -> Text | None:
+def deliver_after_sync(services: Services) -> Text | None:
     """Deliver the changes of a sync; return a warning if some could not be delivered.
 
     An error here does not affect the corpus; undelivered passages wait for the next delivery.
     """
     try:
-        problem = drain(services).missing_error()
+        problem = deliver_changes(services).missing_error()
     except EntrezKitError as exc:
         problem = exc
     if problem is None:
@@ -221,7 +130,7 @@ def deliver(services: Services) -> Text | None:
     return FrontendText(sentence, " ", PerFrontend(hint, "") if isinstance(hint, FrontendText) else hint)
 
 
-def _run(store: "Store", index: WeaviateIndex) -> Delivered:
+def _deliver_outbox(store: "Store", index: WeaviateIndex) -> Delivered:
     """Deliver the entries of the outbox in order; refused entries stay there."""
     result = Delivered(collection=index.name, written=0, deleted=0, waiting=0)
     total, today, errors = count_undelivered(store), store.clock().date(), dict[str, str]()
@@ -328,7 +237,7 @@ def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     return removed
 
 
-def _lock_delivery(path: Path) -> AbstractContextManager[None]:
+def lock_delivery(path: Path) -> AbstractContextManager[None]:
     """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``hold_lock``."""
     return hold_lock(
         path,

@@ -3,32 +3,34 @@
 import re
 from typing import ClassVar
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import BRACES, HASH, Lexer, make_proximity_reader, make_suffix_reader
-from entrez_kit.query.dialects.scopes import ALL_TEXT, COCHRANE
+from entrez_kit.query.dialects.service_fields import ALL_TEXT, COCHRANE
 from entrez_kit.query.dialects.tree import Unknown
 from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading
 
 
-def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
     node = make_heading(match[2] or match[3], explodes=not match[1], qualifiers=match[4] or "")
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
-def _read_descriptor(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_descriptor(lexer: Lexer, match: re.Match[str]) -> LineToken:
     remark = match[2].lower()
     if "explode tree" in remark and "all" not in remark:
-        return Token("node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors"))
+        return LineToken(
+            "node", match[0], node=Unknown(match[0], "single trees cannot be exploded; list the descriptors")
+        )
     codes = ",".join(re.findall(r"\b([A-Z]{2})\b", match[2].split("qualifier")[-1])) if "qualifier" in remark else ""
     node = make_heading(match[1], explodes="this term only" not in remark, qualifiers=codes)
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
-def _read_dates(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def _read_dates(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     years = re.findall(r"[0-9]{4}", match[0])
-    lexer.tokens.append(Token("operator", "AND"))
+    lexer.tokens.append(LineToken("operator", "AND"))
     high = int(years[1]) * 10000 + 1231 if len(years) > 1 else OPEN_END
-    return Token("node", match[0], node=make_days("year", int(years[0]) * 10000 + 101, high))
+    return LineToken("node", match[0], node=make_days("year", int(years[0]) * 10000 + 101, high))
 
 
 class CochraneLexer(Lexer):

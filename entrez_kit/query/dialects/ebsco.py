@@ -3,13 +3,13 @@
 import re
 from typing import ClassVar
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_within
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_within
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, read_reference
-from entrez_kit.query.dialects.scopes import ALL_TEXT, EBSCO
+from entrez_kit.query.dialects.service_fields import ALL_TEXT, EBSCO
 from entrez_kit.query.dialects.values import make_heading
 
 
-def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
     name, explodes = match[2], match[2].endswith("+") or "+/" in match[2]
     name, _, qualifiers = name.replace("+", "").partition("/")
     node = make_heading(
@@ -19,7 +19,7 @@ def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
         qualifiers=qualifiers,
         vocabulary=lexer.vocabulary,
     )
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
 class EbscoLexer(Lexer):

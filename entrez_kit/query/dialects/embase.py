@@ -3,26 +3,26 @@
 import re
 from typing import ClassVar, Final
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_proximity_reader, make_suffix_reader
-from entrez_kit.query.dialects.scopes import ALL_TEXT, EMBASE
-from entrez_kit.query.dialects.tree import Loss, Node, PubMed, Unknown, Value
+from entrez_kit.query.dialects.service_fields import ALL_TEXT, EMBASE
+from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown, Value
 from entrez_kit.query.dialects.values import make_heading, parse_period
 
 _CODES: Final = "|".join(EMBASE)
 
 
-def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
     name = match[1] or match[2]
     marks = match[3].lower().split("/")
-    return Token(
+    return LineToken(
         "node",
         match[0],
         node=make_heading(name, explodes="exp" in marks, major="mj" in marks, vocabulary="emtree"),
     )
 
 
-def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
     name, kind = match[1].strip().lower(), match[2].lower()
     node: Node
     if kind == "py":
@@ -30,19 +30,19 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
     elif kind == "la" or name in ("english", "french", "german", "spanish"):
         node = Value("LANG", name)
     elif name in ("humans", "human", "animals", "female", "male"):
-        node = PubMed({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
+        node = PubMedQuery({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
     elif name in ("review", "editorial", "letter"):
         node = Value("PTYP", name)
     elif name == "medline":
-        node = PubMed("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
+        node = PubMedQuery("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
     else:
         node = Unknown(match[0], "PubMed has no equivalent of this limit")
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
-def _read_quoted(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def _read_quoted(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     words = lexer.make_words(match[1])
-    return None if words is None else Token("text", match[1], node=words)
+    return None if words is None else LineToken("text", match[1], node=words)
 
 
 class EmbaseLexer(Lexer):

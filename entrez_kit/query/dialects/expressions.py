@@ -6,22 +6,22 @@ from itertools import groupby
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
-from entrez_kit.query.dialects.scopes import unite
+from entrez_kit.query.dialects.service_fields import unite
 from entrez_kit.query.dialects.tree import (
-    All,
-    Any,
+    AllOf,
+    AnyOf,
+    DayRange,
     Exclude,
-    Heading,
     Near,
     Node,
     Scope,
+    SubjectHeading,
     Unknown,
     Value,
-    Words,
+    WordPatterns,
     rebuild,
     walk,
 )
-from entrez_kit.query.dialects.tree import Days as DayRange
 
 TokenKind = Literal["open", "close", "operator", "near", "text", "scope", "prefix", "node"]
 MAX_DEPTH: Final = 80
@@ -29,7 +29,7 @@ MAX_DEPTH: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class LineToken:
     """A part of a line. ``text`` is the operator or the words; ``node`` is a finished part."""
 
     kind: TokenKind
@@ -61,7 +61,7 @@ class Parser:
     """Parses the tokens of one line."""
 
     grammar: Grammar
-    tokens: Sequence[Token]
+    tokens: Sequence[LineToken]
     convert: Callable[[str, Scope], Node]
     position: int = 0
     depth: int = 0
@@ -85,7 +85,7 @@ class Parser:
             raise LineError(what)
         return self._set_scope(node, self.grammar.default)
 
-    def _peek(self) -> Token | None:
+    def _peek(self) -> LineToken | None:
         return self.tokens[self.position] if self.position < len(self.tokens) else None
 
     def _parse_level(self, level: int) -> Node:
@@ -101,7 +101,9 @@ class Parser:
             self._note_operator(name)
             right = self._parse_level(level + 1)
             if name == "NEAR":  # a field after the last word is that of all words of the proximity search
-                scopes = [part.scope for part in walk(right) if isinstance(part, Words) and part.scope is not None]
+                scopes = [
+                    part.scope for part in walk(right) if isinstance(part, WordPatterns) and part.scope is not None
+                ]
                 if scopes and not scopes[0].values:
                     chain.left = self._set_scope(chain.finish(), scopes[0])
             chain.add(name, right, token)
@@ -183,7 +185,7 @@ class Parser:
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
         def change(leaf: Node) -> Node:
-            if not isinstance(leaf, Words) or leaf.scope is not None:
+            if not isinstance(leaf, WordPatterns) or leaf.scope is not None:
                 return leaf
             if not scope.values:
                 return replace(leaf, scope=scope)
@@ -191,7 +193,7 @@ class Parser:
             parts += [
                 self.convert(leaf.text, replace(scope, sources=frozenset(), values=(value,))) for value in scope.values
             ]
-            return parts[0] if len(parts) == 1 else Any(tuple(parts))
+            return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
         return rebuild(node, change)
 
@@ -205,7 +207,7 @@ class _Chain:
     operator: str = ""
     depth: int = 0
 
-    def add(self, name: str, right: Node, token: Token) -> None:
+    def add(self, name: str, right: Node, token: LineToken) -> None:
         """Join an operand.
 
         Raises:
@@ -214,7 +216,7 @@ class _Chain:
         if name in ("AND", "OR"):
             if name != self.operator:
                 self.left, self.operator = self.finish(), name
-            self.others += _list_parts(right, All if name == "AND" else Any)
+            self.others += _list_parts(right, AllOf if name == "AND" else AnyOf)
             return
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -227,34 +229,34 @@ class _Chain:
     def finish(self) -> Node:
         """Return the operands that have been joined."""
         if self.others:
-            kind = All if self.operator == "AND" else Any
+            kind = AllOf if self.operator == "AND" else AnyOf
             self.left = kind((*_list_parts(self.left, kind), *self.others))
             self.others, self.operator = [], ""
         return self.left
 
 
-def _list_parts(node: Node, kind: type[All] | type[Any]) -> tuple[Node, ...]:
+def _list_parts(node: Node, kind: type[AllOf] | type[AnyOf]) -> tuple[Node, ...]:
     return node.parts if isinstance(node, kind) else (node,)
 
 
 def join_as_phrase(units: Sequence[Node]) -> Node:
     """Return adjacent units as an ordered phrase, as Ovid reads them."""
-    if not all(isinstance(unit, Words | Any | Near) for unit in units):
+    if not all(isinstance(unit, WordPatterns | AnyOf | Near) for unit in units):
         raise LineError("an operator is missing between two terms")
     phrases: list[Node] = []
-    for is_words, group in groupby(units, lambda unit: isinstance(unit, Words)):
+    for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
         members = list(group)
-        phrases += [_join_words([unit for unit in members if isinstance(unit, Words)])] if is_words else members
-    return _nest(phrases, 0, ordered=True)
+        phrases += [_join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
+    return _nest_near(phrases, 0, ordered=True)
 
 
-def _join_words(words: Sequence[Words]) -> Words:
+def _join_words(words: Sequence[WordPatterns]) -> WordPatterns:
     scope = next((unit.scope for unit in words if unit.scope is not None), None)
     patterns = tuple(pattern for unit in words for pattern in unit.patterns)
-    return Words(patterns, " ".join(unit.text for unit in words), scope)
+    return WordPatterns(patterns, " ".join(unit.text for unit in words), scope)
 
 
-def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
+def _nest_near(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
     """Return units that are near each other from left to right.
 
     Raises:
@@ -270,7 +272,7 @@ def _nest(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:
 
 def join_with_and(units: Sequence[Node]) -> Node:
     """Return adjacent units that all have to match."""
-    return All(tuple(part for unit in units for part in _list_parts(unit, All)))
+    return AllOf(tuple(part for unit in units for part in _list_parts(unit, AllOf)))
 
 
 def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
@@ -278,9 +280,9 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
 
     def join(units: Sequence[Node]) -> Node:
         parts: list[Node] = []
-        for is_text, group in groupby(units, lambda unit: isinstance(unit, Words | Near)):
+        for is_text, group in groupby(units, lambda unit: isinstance(unit, WordPatterns | Near)):
             members = list(group)
-            parts += [_nest(members, distance, ordered=False)] if is_text else members
+            parts += [_nest_near(members, distance, ordered=False)] if is_text else members
         return parts[0] if len(parts) == 1 else join_with_and(parts)
 
     return join
@@ -296,11 +298,11 @@ def check_proximity(node: Node) -> None:
         if not isinstance(near, Near):
             continue
         inner = list(walk(near))
-        if any(isinstance(part, All | Exclude) for part in inner):
+        if any(isinstance(part, AllOf | Exclude) for part in inner):
             raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
-        if any(isinstance(part, Heading | Value | DayRange | Unknown) for part in inner):
+        if any(isinstance(part, SubjectHeading | Value | DayRange | Unknown) for part in inner):
             raise CannotExpressError("a proximity operator takes words of text fields only", "syntax-error")
-        if len({part.scope for part in inner if isinstance(part, Words)}) > 1:
+        if len({part.scope for part in inner if isinstance(part, WordPatterns)}) > 1:
             raise CannotExpressError("the words of a proximity operator are in different fields", "syntax-error")
 
 

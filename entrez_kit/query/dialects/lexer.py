@@ -5,19 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, Final, Literal, TypeAlias
 
-from entrez_kit.query.dialects.expressions import Grammar, Parser, Token, check_proximity, unite_scopes
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, Parser, check_proximity, unite_scopes
 from entrez_kit.query.dialects.notes import LineError, Note
-from entrez_kit.query.dialects.tree import Parsed, Reference, Scope, Words, has_marks, split_patterns
+from entrez_kit.query.dialects.tree import LineReference, ParsedLine, Scope, WordPatterns, has_marks, split_patterns
 from entrez_kit.query.dialects.values import convert_value, join_numbers, parse_numbers
 
 _OPERATOR: Final = re.compile(r"(?:and not|and|or|not)(?=[ ()\"'{\[#]|$)", re.IGNORECASE)
 MAX_DISTANCE: Final = 50
 """A distance above it is rather a word, such as N95; strategies seldom allow more than 10 words."""
-SignReader: TypeAlias = "Callable[[Lexer, re.Match[str]], Token | None]"
+SignReader: TypeAlias = "Callable[[Lexer, re.Match[str]], LineToken | None]"
 """Returns the token of a sign; None if its text is something else here."""
 
 
-def make_words(text: str, wildcards: Mapping[str, str]) -> Words | None:
+def make_words(text: str, wildcards: Mapping[str, str]) -> WordPatterns | None:
     """Return the words of a text; None if it has no word.
 
     Args:
@@ -30,7 +30,7 @@ def make_words(text: str, wildcards: Mapping[str, str]) -> Words | None:
             marked = marked.replace(sign, " ")
     marked = "".join(wildcards.get(sign, sign) for sign in marked)
     patterns = split_patterns(re.sub(r"(?<=\w)['’](?=s\b)", " ", marked))
-    return Words(patterns, " ".join(text.split())) if patterns else None
+    return WordPatterns(patterns, " ".join(text.split())) if patterns else None
 
 
 class Lexer:
@@ -49,7 +49,7 @@ class Lexer:
 
     def __init__(self, text: str) -> None:
         self.text = " ".join(text.split())
-        self.tokens: list[Token] = []
+        self.tokens: list[LineToken] = []
         self.notes: list[Note] = []
 
     def starts_unit(self) -> bool:
@@ -61,20 +61,20 @@ class Lexer:
         following = self.text[position:].lstrip()
         return bool(following) and not following.startswith(")") and not _OPERATOR.match(following)
 
-    def tokenize(self) -> list[Token]:
+    def tokenize(self) -> list[LineToken]:
         """Return the tokens of the line."""
         position, text = 0, self.text
         while position < len(text):
             if text[position].isspace():
                 position += 1
                 continue
-            position = self._read(position)
+            position = self._read_token(position)
         return self.tokens
 
-    def _read(self, position: int) -> int:
+    def _read_token(self, position: int) -> int:
         text = self.text
         if text[position] in "()":
-            self.tokens.append(Token("open" if text[position] == "(" else "close", text[position]))
+            self.tokens.append(LineToken("open" if text[position] == "(" else "close", text[position]))
             return position + 1
         for pattern, read_sign in self.signs:
             if (match := pattern.match(text, position)) and match.end() > position:
@@ -86,7 +86,7 @@ class Lexer:
                     return match.end()
         if match := _OPERATOR.match(text, position):
             name = "NOT" if match[0].lower().startswith("and") and len(match[0]) > 3 else match[0].upper()
-            self.tokens.append(Token("operator", name))
+            self.tokens.append(LineToken("operator", name))
             return match.end()
         return self._read_text(position)
 
@@ -108,7 +108,7 @@ class Lexer:
         match = self.word.match(self.text, position)
         return match.end() if match else position + 1
 
-    def make_words(self, text: str) -> Words | None:
+    def make_words(self, text: str) -> WordPatterns | None:
         """Return the words of a text with the wildcards of the service; None if it has no word."""
         return make_words(text, self.wildcards)
 
@@ -118,9 +118,9 @@ class Lexer:
         if words is not None:
             varies = self.varies == "always" or (self.varies == "unquoted" and not quoted)
             plain = not any(has_marks(pattern) for pattern in words.patterns)
-            self.tokens.append(Token("text", text, node=replace(words, varies=varies and plain)))
+            self.tokens.append(LineToken("text", text, node=replace(words, varies=varies and plain)))
 
-    def parse(self) -> Parsed:
+    def parse(self) -> ParsedLine:
         """Return the meaning of the line.
 
         Raises:
@@ -134,7 +134,7 @@ class Lexer:
             exc.notes = tuple(self.notes)
             raise
         check_proximity(node)
-        return Parsed(node, (*self.notes, *parser.notes))
+        return ParsedLine(node, (*self.notes, *parser.notes))
 
 
 def make_proximity_reader(*, ordered: bool = False, minus: int = 0, default: int = 0) -> SignReader:
@@ -146,7 +146,7 @@ def make_proximity_reader(*, ordered: bool = False, minus: int = 0, default: int
         default: the number of words between the terms if the operator has no number.
     """
 
-    def read(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    def read(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
         number = next((int(digits) for digits in match.groups() if digits), None)
         if "/" not in match[0]:
             if lexer.starts_unit():
@@ -158,20 +158,20 @@ def make_proximity_reader(*, ordered: bool = False, minus: int = 0, default: int
                 text = f"{match[0]} was read as a proximity operator. If it is a word, put it in quotation marks."
                 lexer.notes.append(Note(text))
         distance = default if number is None else max(number - minus, 0)
-        return Token("near", match[0], distance=distance, ordered=ordered)
+        return LineToken("near", match[0], distance=distance, ordered=ordered)
 
     return read
 
 
-def read_reference(lexer: Lexer, match: re.Match[str]) -> Token:
+def read_reference(lexer: Lexer, match: re.Match[str]) -> LineToken:
     """Read the number of another line."""
-    return Token("node", match[0], node=Reference(int(match[1])))
+    return LineToken("node", match[0], node=LineReference(int(match[1])))
 
 
-def read_numbers(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def read_numbers(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     """Read an operator and the numbers of the lines that it joins."""
     numbers = parse_numbers(match[2])
-    return Token("node", match[0], node=join_numbers(match[1], numbers)) if numbers else None
+    return LineToken("node", match[0], node=join_numbers(match[1], numbers)) if numbers else None
 
 
 HASH: Final = (re.compile(r"# ?([0-9]{1,4})\b(?! ?- ?#?[0-9])"), read_reference)
@@ -181,11 +181,11 @@ BRACES: Final = (re.compile(r"\{ ?(or|and) ([#0-9 ,–-]++)\}", re.IGNORECASE), 
 def make_prefix_reader(known: Mapping[str, Scope]) -> SignReader:
     """Return a reader of a field before its words."""
 
-    def read(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    def read(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
         code = match[1].upper()
         if code not in known or not lexer.starts_unit():
             return None
-        return Token("prefix", match[0], scope=known[code])
+        return LineToken("prefix", match[0], scope=known[code])
 
     return read
 
@@ -193,11 +193,11 @@ def make_prefix_reader(known: Mapping[str, Scope]) -> SignReader:
 def make_suffix_reader(known: dict[str, Scope]) -> SignReader:
     """Return a reader of fields after their words."""
 
-    def read(lexer: Lexer, match: re.Match[str]) -> Token | None:
+    def read(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
         codes = [code.strip().lower() for code in match[1].split(",")]
         if not lexer.tokens or not all(code in known for code in codes):
             return None
-        return Token("scope", match[0], scope=unite_scopes(codes, known))
+        return LineToken("scope", match[0], scope=unite_scopes(codes, known))
 
     return read
 

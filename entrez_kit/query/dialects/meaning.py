@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Final
 
 from pyroaring import BitMap
 
-from entrez_kit.query.dialects.currency import RENAMED
 from entrez_kit.query.dialects.notes import CannotExpressError
 from entrez_kit.query.dialects.qualifiers import MERGED
-from entrez_kit.query.dialects.scopes import list_sources
+from entrez_kit.query.dialects.renamed_headings import RENAMED
+from entrez_kit.query.dialects.service_fields import list_sources
 from entrez_kit.query.dialects.tree import (
-    All,
-    Any,
-    Days,
+    AllOf,
+    AnyOf,
+    DayRange,
     Exclude,
-    Heading,
+    LineReference,
     Near,
     Node,
-    PubMed,
-    Reference,
+    PubMedQuery,
+    SubjectHeading,
     Unknown,
     Value,
-    Words,
+    WordPatterns,
     compile_pattern,
     get_stem,
     has_marks,
@@ -81,33 +81,33 @@ class _Evaluator:
         self._expanded: dict[tuple[str, str], list[str]] = {}
 
     def evaluate(self, node: Node) -> BitMap:
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             return BitMap.union(BitMap(), *(self.evaluate(part) for part in node.parts))
-        if isinstance(node, All):
+        if isinstance(node, AllOf):
             return reduce(and_, (self.evaluate(part) for part in node.parts))
         if isinstance(node, Exclude):
             return self.evaluate(node.left) - self.evaluate(node.right)
-        if isinstance(node, Words | Near):
+        if isinstance(node, WordPatterns | Near):
             return self._find_text(node)
-        if isinstance(node, Days):
+        if isinstance(node, DayRange):
             return self._index.find_range(_COLUMNS[node.clock], node.low, node.high)
-        if isinstance(node, Reference):
+        if isinstance(node, LineReference):
             return self._lines[node.number]
-        if isinstance(node, PubMed):
-            return self._search(node.query)
-        if isinstance(node, Heading):
+        if isinstance(node, PubMedQuery):
+            return self._search_query(node.query)
+        if isinstance(node, SubjectHeading):
             return self._find_heading(node)
         if isinstance(node, Value):
             return self._find_value(node)
         assert isinstance(node, Unknown)
         raise CannotExpressError(node.reason)
 
-    def _search(self, query: str) -> BitMap:
+    def _search_query(self, query: str) -> BitMap:
         return search(query, self._index, self._vocabulary, history=lambda number: self._lines[number]).records
 
     # headings and values
 
-    def _find_heading(self, node: Heading) -> BitMap:
+    def _find_heading(self, node: SubjectHeading) -> BitMap:
         if node.vocabulary != "mesh":
             raise CannotExpressError(f"the records have no headings of {node.vocabulary}")
         names = [node.name, RENAMED.get(node.name.lower(), node.name)]
@@ -164,8 +164,8 @@ class _Evaluator:
 
     # words
 
-    def _find_text(self, node: Words | Near) -> BitMap:
-        leaf = next(part for part in walk(node) if isinstance(part, Words))
+    def _find_text(self, node: WordPatterns | Near) -> BitMap:
+        leaf = next(part for part in walk(node) if isinstance(part, WordPatterns))
         assert leaf.scope is not None, "the parser sets the scope of every word"
         return BitMap.union(BitMap(), *(self._find_in(node, source) for source in list_sources(leaf.scope)))
 
@@ -173,19 +173,21 @@ class _Evaluator:
         if source == "country":
             return self._find_country(node)
         candidates = self._find_candidates(node, source)
-        if isinstance(node, Words) and len(node.patterns) == 1:
+        if isinstance(node, WordPatterns) and len(node.patterns) == 1:
             return candidates
         if not candidates:
             return candidates
-        patterns = dict.fromkeys(pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns)
+        patterns = dict.fromkeys(
+            pattern for part in walk(node) if isinstance(part, WordPatterns) for pattern in part.patterns
+        )
         skips = any(isinstance(part, Near) and part.skips for part in walk(node))
-        words = dict.fromkeys(word for pattern in patterns for word in self._expand(source, pattern))
+        words = dict.fromkeys(word for pattern in patterns for word in self._expand_pattern(source, pattern))
         listed = list(dict.fromkeys([*words, *(OVID_STOP_WORDS if skips else ())]))
         records = BitMap()
         for record, places in self._index.read_positions(source, listed, candidates):
             known = dict(zip(listed, places, strict=True))
             by_pattern = {
-                pattern: sorted({place for word in self._expand(source, pattern) for place in known[word]})
+                pattern: sorted({place for word in self._expand_pattern(source, pattern) for place in known[word]})
                 for pattern in patterns
             }
             stops = sorted({place for word in OVID_STOP_WORDS for place in known[word]}) if skips else []
@@ -195,7 +197,7 @@ class _Evaluator:
 
     def _find_country(self, node: Node) -> BitMap:
         """Return the records with words in the place of publication, which is stored as a value."""
-        patterns = [pattern for part in walk(node) if isinstance(part, Words) for pattern in part.patterns]
+        patterns = [pattern for part in walk(node) if isinstance(part, WordPatterns) for pattern in part.patterns]
         matching = []
         for value in self._index.list_values("country"):
             places = {
@@ -207,17 +209,19 @@ class _Evaluator:
         return self._index.find_any_value("country", matching)
 
     def _find_candidates(self, node: Node, source: str) -> BitMap:
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             return BitMap.union(BitMap(), *(self._find_candidates(part, source) for part in node.parts))
         if isinstance(node, Near):
             return self._find_candidates(node.left, source) & self._find_candidates(node.right, source)
-        assert isinstance(node, Words)
+        assert isinstance(node, WordPatterns)
         return reduce(and_, (self._find_pattern(source, pattern) for pattern in node.patterns))
 
     def _find_pattern(self, source: str, pattern: str) -> BitMap:
-        return BitMap.union(BitMap(), *(self._index.find_word(source, word) for word in self._expand(source, pattern)))
+        return BitMap.union(
+            BitMap(), *(self._index.find_word(source, word) for word in self._expand_pattern(source, pattern))
+        )
 
-    def _expand(self, source: str, pattern: str) -> list[str]:
+    def _expand_pattern(self, source: str, pattern: str) -> list[str]:
         if not has_marks(pattern):
             return [pattern]
         known = self._expanded.get((source, pattern))
@@ -230,10 +234,10 @@ class _Evaluator:
 
 def _list_spans(node: Node, places: Mapping[str, Sequence[int]], stops: Sequence[int]) -> Iterator[Span]:
     """Yield the matches of words or of a proximity search in one word list of a record."""
-    if isinstance(node, Any):
+    if isinstance(node, AnyOf):
         for part in node.parts:
             yield from _list_spans(part, places, stops)
-    elif isinstance(node, Words):
+    elif isinstance(node, WordPatterns):
         later = [frozenset(places[pattern]) for pattern in node.patterns[1:]]
         for first in places[node.patterns[0]]:
             if all(first + offset in there for offset, there in enumerate(later, start=1)):

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, Final
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_as_phrase, unite_scopes
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_as_phrase, unite_scopes
 from entrez_kit.query.dialects.lexer import Lexer, read_numbers, read_reference, skip_remark
 from entrez_kit.query.dialects.notes import Note
-from entrez_kit.query.dialects.scopes import OVID
-from entrez_kit.query.dialects.tree import Near, Node, Parsed, Reference, Words, rebuild, walk
+from entrez_kit.query.dialects.service_fields import OVID
+from entrez_kit.query.dialects.tree import LineReference, Near, Node, ParsedLine, WordPatterns, rebuild, walk
 from entrez_kit.query.dialects.values import make_heading
 
 _LIMITED: Final = re.compile(r"[*$]([0-9]{1,2})(?![\w*])")
@@ -26,7 +26,7 @@ _HEADING: Final = re.compile(
 _NOT_A_NAME: Final = re.compile(r" (?:or|not|adj[0-9]*) |^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
 
 
-def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     name = match["name"].strip()
     if not lexer.starts_unit() or _NOT_A_NAME.search(name) or not re.search(r"[^\W\d_]", name):
         return None
@@ -37,20 +37,20 @@ def _read_heading(lexer: Lexer, match: re.Match[str]) -> Token | None:
     node = make_heading(
         name, explodes=explodes, major=bool(match["star"]), qualifiers=qualifiers, vocabulary=lexer.vocabulary
     )
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
-def _read_suffix(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def _read_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     if not lexer.tokens or lexer.tokens[-1].kind not in ("close", "text", "scope", "node"):
         return None
     codes = [code.strip().lower() for code in match[1].split(",")]
-    return Token("scope", match[0].strip(), scope=unite_scopes(codes, OVID))
+    return LineToken("scope", match[0].strip(), scope=unite_scopes(codes, OVID))
 
 
-def _read_adjacent(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_adjacent(lexer: Lexer, match: re.Match[str]) -> LineToken:
     if not match[1] or not int(match[1]):
-        return Token("near", match[0], distance=0, ordered=True)
-    return Token("near", match[0], distance=int(match[1]) - 1, skips=True)
+        return LineToken("near", match[0], distance=0, ordered=True)
+    return LineToken("near", match[0], distance=int(match[1]) - 1, skips=True)
 
 
 class OvidLexer(Lexer):
@@ -73,7 +73,7 @@ class OvidLexer(Lexer):
         super().__init__(re.sub(r"\bexp ?\* ?", "exp *", united, flags=re.IGNORECASE))
         self.vocabulary = "emtree" if is_embase else "mesh"
 
-    def make_words(self, text: str) -> Words | None:
+    def make_words(self, text: str) -> WordPatterns | None:
         marked = re.sub(r"(?<=\w):(?= |$)", "*", _LIMITED.sub(r"<\1>", text))
         words = super().make_words(marked)
         return None if words is None else replace(words, text=" ".join(text.split()))
@@ -85,7 +85,7 @@ class OvidLexer(Lexer):
                 return dot
         return end
 
-    def parse(self) -> Parsed:
+    def parse(self) -> ParsedLine:
         parsed = super().parse()
         if self.tokens and _is_suffix_of_last(self.tokens):
             note = Note("a field without parentheses applies only to the term before it.", "suffix-binds-last")
@@ -93,7 +93,7 @@ class OvidLexer(Lexer):
         return replace(parsed, node=_read_bare_numbers(parsed.node))
 
 
-def _is_suffix_of_last(tokens: Sequence[Token]) -> bool:
+def _is_suffix_of_last(tokens: Sequence[LineToken]) -> bool:
     """Return whether a term without a field is beside one with a field at the end of the line."""
     depth = 0
     bare = False
@@ -113,8 +113,12 @@ def _read_bare_numbers(node: Node) -> Node:
     """Read a number without a field as the number of a line, as Ovid does."""
 
     def change(leaf: Node) -> Node:
-        is_number = isinstance(leaf, Words) and leaf.scope == OVID["mp"] and leaf.text.isdigit()
-        return Reference(int(leaf.text)) if is_number and isinstance(leaf, Words) and len(leaf.text) < 4 else leaf
+        is_number = isinstance(leaf, WordPatterns) and leaf.scope == OVID["mp"] and leaf.text.isdigit()
+        return (
+            LineReference(int(leaf.text))
+            if is_number and isinstance(leaf, WordPatterns) and len(leaf.text) < 4
+            else leaf
+        )
 
     inside = {id(part) for near in walk(node) if isinstance(near, Near) for part in walk(near)}
     return rebuild(node, lambda leaf: leaf if id(leaf) in inside else change(leaf))

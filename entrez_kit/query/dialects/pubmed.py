@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, LineError, Note
-from entrez_kit.query.dialects.tree import Parsed, PubMed
+from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery
 
 LEVELS: Final = (("OR", "AND", "NOT"),)
 """PubMed reads operators from left to right."""
@@ -16,7 +16,7 @@ _BARE_NUMBER: Final = re.compile(
 _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 
-def parse_pubmed(text: str) -> Parsed:
+def parse_pubmed(text: str) -> ParsedLine:
     """Return a line in PubMed's language; its text is searched as it is."""
     notes: list[Note] = []
     plain = " ".join(text.split())
@@ -40,7 +40,7 @@ def parse_pubmed(text: str) -> Parsed:
             "an opening parenthesis is not closed" if unbalanced > 0 else "a closing parenthesis has no opening one"
         )
     numbers = [int(match[1]) for match in _HISTORY.finditer(re.sub(r'"[^"]*"', "", upper))]
-    return Parsed(PubMed(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
+    return ParsedLine(PubMedQuery(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
 
 
 def _close_quotes(text: str) -> str:

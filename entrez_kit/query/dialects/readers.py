@@ -13,7 +13,7 @@ from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
 from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references
 from entrez_kit.query.dialects.scopus import ScopusLexer
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.tree import All, Parsed, Reference
+from entrez_kit.query.dialects.tree import AllOf, LineReference, ParsedLine
 from entrez_kit.query.dialects.values import LIMITERS, parse_limit, parse_limiters
 from entrez_kit.query.dialects.web_of_science import WosLexer
 
@@ -36,7 +36,7 @@ _DATABASE_PART: Final = re.compile(
 _KEEP: Final = re.compile(r"from #?[0-9]+ keep\b.*", re.IGNORECASE)
 
 
-def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinahl: bool = False) -> Parsed:
+def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinahl: bool = False) -> ParsedLine:
     """Return the meaning of one line.
 
     Args:
@@ -55,18 +55,18 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
     if match := _USE.fullmatch(plain):
         if _MEDLINE_FILES.match(match[2].strip()):
             note = Note("The line selects the MEDLINE file of a search in several files.")
-            return Parsed(Reference(int(match[1])), (note,))
+            return ParsedLine(LineReference(int(match[1])), (note,))
         raise CannotExpressError(f"the line selects the records of another database ({match[2].strip()})")
     if match := _DUPLICATES.fullmatch(plain):
-        return Parsed(Reference(int(match[1])), (Note("Removing duplicates has no effect in PubMed."),))
+        return ParsedLine(LineReference(int(match[1])), (Note("Removing duplicates has no effect in PubMed."),))
     if _KEEP.fullmatch(plain):
         raise CannotExpressError("a selection of records by their position cannot be repeated")
     plain = _DATABASE_PART.sub("", plain) if dialect == "cochrane" else plain
     if dialect == "ebsco" and (limiters := LIMITERS.search(plain)):
         parsed = parse_line(plain[: limiters.start()], dialect, is_cinahl=is_cinahl)
         nodes, notes = parse_limiters(limiters[0])
-        node = All((parsed.node, *nodes)) if nodes else parsed.node
-        return Parsed(node, (*parsed.notes, *notes))
+        node = AllOf((parsed.node, *nodes)) if nodes else parsed.node
+        return ParsedLine(node, (*parsed.notes, *notes))
     if is_reference_line(plain):
         return parse_references(plain, LEVELS if dialect == "pubmed" else _LEXERS[dialect].grammar.levels)
     if dialect == "pubmed":

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.query.dialects.expressions import Grammar, Parser, Token
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, Parser
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, LineError
-from entrez_kit.query.dialects.scopes import ALL_TEXT
-from entrez_kit.query.dialects.tree import Node, Parsed, Reference
+from entrez_kit.query.dialects.service_fields import ALL_TEXT
+from entrez_kit.query.dialects.tree import LineReference, Node, ParsedLine
 from entrez_kit.query.dialects.values import convert_value, join_numbers, parse_numbers
 
 _LIST: Final = r"(?:[#S] ?)?[0-9]{1,4}(?![0-9])(?> ?[,–-] ?(?:[#S] ?)?[0-9]{1,4}(?![0-9]))*"
@@ -46,7 +46,7 @@ def is_reference_line(text: str) -> bool:
     return signs is not None and any(sign.lastgroup not in ("open", "close", "operator") for sign in signs)
 
 
-def parse_references(text: str, levels: tuple[tuple[str, ...], ...]) -> Parsed:
+def parse_references(text: str, levels: tuple[tuple[str, ...], ...]) -> ParsedLine:
     """Return the meaning of a line of numbers.
 
     Args:
@@ -60,22 +60,22 @@ def parse_references(text: str, levels: tuple[tuple[str, ...], ...]) -> Parsed:
     signs = _list_number_signs(plain)
     if signs is None:
         raise LineError("the line has more than numbers of lines and operators")
-    tokens: list[Token] = []
+    tokens: list[LineToken] = []
     for match in signs:
         if match["open"] or match["close"]:
-            tokens.append(Token("open" if match["open"] else "close", match[0]))
+            tokens.append(LineToken("open" if match["open"] else "close", match[0]))
         elif match["operator"]:
-            tokens.append(Token("operator", match["operator"].upper()))
+            tokens.append(LineToken("operator", match["operator"].upper()))
         elif match["number"]:
-            tokens.append(Token("node", match[0], node=Reference(int(match["number"]))))
+            tokens.append(LineToken("node", match[0], node=LineReference(int(match["number"]))))
         else:
             operator = match["brace"] or match["after"] or match["slash"]
             numbers = parse_numbers(match["braced"] or match["before"] or match["list"])
-            tokens.append(Token("node", match[0], node=join_numbers(operator, numbers)))
+            tokens.append(LineToken("node", match[0], node=join_numbers(operator, numbers)))
     parser = Parser(Grammar(levels, _refuse_adjacent, ALL_TEXT), tokens, convert_value)
     node = parser.parse()
     mixed = bool(re.search(r"#[0-9]", plain)) and bool(re.search(r"(?:^|[ (])[0-9]+(?:$|[ )])", plain))
-    return Parsed(node, (*parser.notes, NUMBER_WITHOUT_SIGN) if mixed else tuple(parser.notes))
+    return ParsedLine(node, (*parser.notes, NUMBER_WITHOUT_SIGN) if mixed else tuple(parser.notes))
 
 
 def _refuse_adjacent(units: Sequence[Node]) -> Node:

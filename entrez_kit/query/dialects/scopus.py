@@ -3,14 +3,14 @@
 import re
 from typing import ClassVar, Final
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, make_words
-from entrez_kit.query.dialects.scopes import SCOPUS
+from entrez_kit.query.dialects.service_fields import SCOPUS
 from entrez_kit.query.dialects.tree import Node, Unknown, Value
 from entrez_kit.query.dialects.values import make_days
 
 
-def _read_year(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_year(lexer: Lexer, match: re.Match[str]) -> LineToken:
     sign, year = match[1], int(match[2])
     low, high = {
         ">": (year + 1, 3000),
@@ -20,13 +20,13 @@ def _read_year(lexer: Lexer, match: re.Match[str]) -> Token:
         "BEF": (0, year - 1),
         "IS": (year, year),
     }[sign.upper()]
-    return Token("node", match[0], node=make_days("year", low * 10000 + 101, high * 10000 + 1231))
+    return LineToken("node", match[0], node=make_days("year", low * 10000 + 101, high * 10000 + 1231))
 
 
 _DOCUMENT_TYPES: Final = {"re": "review", "ed": "editorial", "le": "letter"}
 
 
-def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
     field, value = match[2].upper(), match[3].strip().lower()
     excluded = match[1].upper() == "EXCLUDE"
     node: Node
@@ -38,12 +38,12 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> Token:
         node = Value("PTYP", _DOCUMENT_TYPES[value])
     else:
         node = Unknown(match[0], "PubMed has no equivalent of this limit")
-    return Token("node", match[0], node=Unknown(match[0], "write the exclusion as NOT") if excluded else node)
+    return LineToken("node", match[0], node=Unknown(match[0], "write the exclusion as NOT") if excluded else node)
 
 
-def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> Token | None:
+def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     words = make_words(match[1], {})
-    return None if words is None else Token("text", match[1], node=words)
+    return None if words is None else LineToken("text", match[1], node=words)
 
 
 class ScopusLexer(Lexer):

@@ -46,7 +46,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordPatterns:
     """Patterns that follow each other in one value of a word list.
 
     ``varies`` says that the service also finds plurals and spelling variants of the words.
@@ -73,7 +73,7 @@ class Near:
 
 
 @dataclass(frozen=True, slots=True)
-class Heading:
+class SubjectHeading:
     """A subject heading; ``vocabulary`` is mesh, emtree or cinahl."""
 
     name: str
@@ -92,7 +92,7 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
-class Days:
+class DayRange:
     """A range of days (yyyymmdd). ``clock`` is the date that the service compares: year, entry or change."""
 
     clock: str
@@ -102,7 +102,7 @@ class Days:
 
 
 @dataclass(frozen=True, slots=True)
-class PubMed:
+class PubMedQuery:
     """A part in PubMed's own language; ``references`` are the numbers of lines in it, written as ``#1``."""
 
     query: str
@@ -111,29 +111,29 @@ class PubMed:
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
+class LineReference:
     """The records of another line."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
-class All:
-    """AND."""
+class AllOf:
+    """The records that all parts find: AND."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Any:
-    """OR."""
+class AnyOf:
+    """The records that at least one part finds: OR."""
 
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Exclude:
-    """NOT."""
+    """The records of the left part without those of the right part: NOT."""
 
     left: "Node"
     right: "Node"
@@ -147,11 +147,23 @@ class Unknown:
     reason: str
 
 
-Node: TypeAlias = Words | Near | Heading | Value | Days | PubMed | Reference | All | Any | Exclude | Unknown
+Node: TypeAlias = (
+    WordPatterns
+    | Near
+    | SubjectHeading
+    | Value
+    | DayRange
+    | PubMedQuery
+    | LineReference
+    | AllOf
+    | AnyOf
+    | Exclude
+    | Unknown
+)
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedLine:
     """A parsed line: its meaning, and what its author should know about it."""
 
     node: Node
@@ -160,7 +172,7 @@ class Parsed:
 
 def list_children(node: Node) -> tuple[Node, ...]:
     """Return the parts of a node."""
-    if isinstance(node, All | Any):
+    if isinstance(node, AllOf | AnyOf):
         return node.parts
     return (node.left, node.right) if isinstance(node, Near | Exclude) else ()
 
@@ -178,16 +190,16 @@ def list_references(node: Node) -> list[int]:
     """Return the numbers of the lines that a node refers to."""
     numbers: list[int] = []
     for part in walk(node):
-        if isinstance(part, Reference):
+        if isinstance(part, LineReference):
             numbers.append(part.number)
-        elif isinstance(part, PubMed):
+        elif isinstance(part, PubMedQuery):
             numbers += part.references
     return list(dict.fromkeys(numbers))
 
 
 def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a copy of a node with its leaves changed."""
-    if isinstance(node, All | Any):
+    if isinstance(node, AllOf | AnyOf):
         return replace(node, parts=tuple(rebuild(part, change) for part in node.parts))
     if isinstance(node, Near | Exclude):
         return replace(node, left=rebuild(node.left, change), right=rebuild(node.right, change))

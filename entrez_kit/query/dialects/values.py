@@ -7,17 +7,17 @@ from typing import Final
 from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
 from entrez_kit.query.dialects.tree import (
-    All,
-    Any,
-    Days,
+    AllOf,
+    AnyOf,
+    DayRange,
     Exclude,
-    Heading,
+    LineReference,
     Loss,
     Node,
-    Parsed,
-    PubMed,
-    Reference,
+    ParsedLine,
+    PubMedQuery,
     Scope,
+    SubjectHeading,
     Unknown,
     Value,
 )
@@ -61,7 +61,7 @@ def make_heading(
         names.append(known)
     if vocabulary == "mesh" and plain.lower() in PUBLICATION_TYPES and not names:
         return Value("PTYP" if explodes else "PTYP=", plain)
-    return Heading(plain, explodes, major, tuple(names), vocabulary)
+    return SubjectHeading(plain, explodes, major, tuple(names), vocabulary)
 
 
 def convert_value(text: str, scope: Scope) -> Node:
@@ -109,9 +109,9 @@ def _read_period(text: str) -> tuple[int, int] | None:
     return int(digits), int(digits)
 
 
-def make_days(clock: str, low: int, high: int) -> Days:
+def make_days(clock: str, low: int, high: int) -> DayRange:
     """Return a range of days with the losses of its clock."""
-    return Days(clock, low, high, CLOCKS[clock])
+    return DayRange(clock, low, high, CLOCKS[clock])
 
 
 # limits
@@ -154,9 +154,9 @@ _CLINICAL: Final = {
 _NOT_INDEXED: Final = Note("the limit drops every record that is not yet indexed with MeSH", "limit-drops-unindexed")
 
 
-def parse_limit(number: int, text: str) -> Parsed:
+def parse_limit(number: int, text: str) -> ParsedLine:
     """Return the meaning of ``limit NUMBER to TEXT``."""
-    parts: list[Node] = [Reference(number)]
+    parts: list[Node] = [LineReference(number)]
     notes: list[Note] = []
     inner = text.strip()
     if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
@@ -165,7 +165,7 @@ def parse_limit(number: int, text: str) -> Parsed:
         limit = _parse_limit(part.strip())
         parts.append(limit.node)
         notes += limit.notes
-    return Parsed(All(tuple(parts)), tuple(notes))
+    return ParsedLine(AllOf(tuple(parts)), tuple(notes))
 
 
 _WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" or ", re.IGNORECASE)}
@@ -184,29 +184,29 @@ def _split_outside_quotes(text: str, operator: str) -> list[str]:
     return parts
 
 
-def _parse_limit(text: str) -> Parsed:
+def _parse_limit(text: str) -> ParsedLine:
     inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
     choices = _split_outside_quotes(inner, "or")
     if len(choices) > 1:
         limits = [_parse_limit(choice.strip()) for choice in choices]
         notes = [note for limit in limits for note in limit.notes]
-        return Parsed(Any(tuple(limit.node for limit in limits)), tuple(notes[:1]))
+        return ParsedLine(AnyOf(tuple(limit.node for limit in limits)), tuple(notes[:1]))
     if match := re.fullmatch(r"(yr|ed|dt|da|ep|up|rd) ?=(.*)", inner, re.IGNORECASE):
         code = match[1].lower()
         clock = "year" if code == "yr" else "change" if code in ("up", "rd") else "entry"
         node = parse_period(match[2].strip(' "'), clock)
-        return Parsed(node or Unknown(text, "the dates of the limit cannot be read"))
+        return ParsedLine(node or Unknown(text, "the dates of the limit cannot be read"))
     name = inner.strip("\"' ").lower()
     if match := re.fullmatch(r"(?:\()?([a-z]+)(?: language)?", name):
         if name in _SUBSETS:
-            return Parsed(PubMed(_SUBSETS[name]), () if name == "abstracts" else (_NOT_INDEXED,))
+            return ParsedLine(PubMedQuery(_SUBSETS[name]), () if name == "abstracts" else (_NOT_INDEXED,))
         if name.endswith(" language") or name in LANGUAGES.values():
             note = Note("A restriction to a language needs a reason in the protocol.")
-            return Parsed(Value("LANG", match[1]), (note,))
+            return ParsedLine(Value("LANG", match[1]), (note,))
     if name in _AGES:
-        return Parsed(PubMed(_AGES[name]), (_NOT_INDEXED,))
+        return ParsedLine(PubMedQuery(_AGES[name]), (_NOT_INDEXED,))
     if name in PUBLICATION_TYPES:
-        return Parsed(Value("PTYP=", name))
+        return ParsedLine(Value("PTYP=", name))
     if name in _CLINICAL:
         differs = (
             Loss(
@@ -215,8 +215,8 @@ def _parse_limit(text: str) -> Parsed:
             ),
             Loss("narrower", "the filter of the service may have another text"),
         )
-        return Parsed(PubMed(_CLINICAL[name], differs))
-    return Parsed(Unknown(text, "PubMed has no such limit; write the filter as a line of its own"))
+        return ParsedLine(PubMedQuery(_CLINICAL[name], differs))
+    return ParsedLine(Unknown(text, "PubMed has no such limit; write the filter as a separate line"))
 
 
 def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
@@ -257,7 +257,7 @@ def parse_numbers(text: str) -> list[int]:
 
 def join_numbers(operator: str, numbers: list[int]) -> Node:
     """Return the lines joined with an operator."""
-    parts = tuple(Reference(number) for number in numbers)
+    parts = tuple(LineReference(number) for number in numbers)
     if len(parts) == 1:
         return parts[0]
     if operator.upper() == "NOT":
@@ -265,4 +265,4 @@ def join_numbers(operator: str, numbers: list[int]) -> Node:
         for part in parts[1:]:
             node = Exclude(node, part)
         return node
-    return All(parts) if operator.upper() == "AND" else Any(parts)
+    return AllOf(parts) if operator.upper() == "AND" else AnyOf(parts)

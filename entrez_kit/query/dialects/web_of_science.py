@@ -3,22 +3,22 @@
 import re
 from typing import ClassVar
 
-from entrez_kit.query.dialects.expressions import Grammar, Token, join_with_and
+from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader
 from entrez_kit.query.dialects.notes import Note
-from entrez_kit.query.dialects.scopes import WOS
+from entrez_kit.query.dialects.service_fields import WOS
 from entrez_kit.query.dialects.tree import Unknown
 from entrez_kit.query.dialects.values import parse_period
 
 
-def _read_years(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_years(lexer: Lexer, match: re.Match[str]) -> LineToken:
     node = parse_period(match[1].strip("() "), "year") or Unknown(match[0], "the years cannot be read")
-    return Token("node", match[0], node=node)
+    return LineToken("node", match[0], node=node)
 
 
-def _read_same(lexer: Lexer, match: re.Match[str]) -> Token:
+def _read_same(lexer: Lexer, match: re.Match[str]) -> LineToken:
     lexer.notes.append(Note("SAME was read as AND; in older strategies it means the same sentence."))
-    return Token("operator", "AND")
+    return LineToken("operator", "AND")
 
 
 class WosLexer(Lexer):

@@ -14,7 +14,7 @@ from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 from entrez_kit.corpus import sync
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
-from entrez_kit.corpus.sync import sync_plan
+from entrez_kit.corpus.sync_search import plan_sync
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.record_fetcher import Retrieval
 
@@ -347,7 +347,7 @@ def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run
 def test_a_plan_counts_and_changes_nothing(world: ChangingPubMed) -> None:
     papers = make_series(30)
     with world.with_records(papers) as state:
-        plan = sync_plan(state.kit.services, SyncRequest(query_key="fish", term=TERM))
+        plan = plan_sync(state.kit.services, SyncRequest(query_key="fish", term=TERM))
 
         assert (plan.first_sync, plan.entries, plan.revisions, plan.from_edat) == (True, 30, 0, None)
         assert plan.requests == 3
@@ -357,7 +357,7 @@ def test_a_plan_counts_and_changes_nothing(world: ChangingPubMed) -> None:
     world.clock.move(days=9)
     with world.with_records([papers[0].change_with(revised="2026-01-10"), *papers[1:]]) as state:
         before = read_contents(state.store)
-        plan = sync_plan(state.kit.services, SyncRequest(query_key="fish", term=TERM))
+        plan = plan_sync(state.kit.services, SyncRequest(query_key="fish", term=TERM))
 
         assert (plan.first_sync, plan.entries, plan.revisions, plan.from_edat) == (False, 6, 1, "2024-01-25")
         assert plan.requests == 5

@@ -9,7 +9,7 @@ from invented_papers import Paper, list_rows, make_series, read_contents
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.corpus import sync
-from entrez_kit.corpus.store.reading import CorpusDiff
+from entrez_kit.corpus.store.differences import CorpusDiff
 from entrez_kit.pubmed import date_slices as slices
 from entrez_kit.pubmed.date_slices import Slicer
 

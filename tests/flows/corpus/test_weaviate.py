@@ -31,7 +31,8 @@ from entrez_kit.corpus.embeddings import Embedder
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import drain, find_candidates, rebuild
+from entrez_kit.corpus.weaviate.delivery import deliver_changes, rebuild
+from entrez_kit.corpus.weaviate.searching import find_candidates
 from entrez_kit.services import Services
 
 REAL_URL = os.environ.get("WEAVIATE_URL")
@@ -75,8 +76,8 @@ def index(settings: Settings) -> Iterator[WeaviateIndex]:
 
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.create_embedder", _read_model)
-    monkeypatch.setattr("entrez_kit.corpus.search.vectors.create_embedder", _read_model)
+    for module in ("weaviate.delivery", "weaviate.searching", "search.vectors"):
+        monkeypatch.setattr(f"entrez_kit.corpus.{module}.create_embedder", _read_model)
     with make_services(settings) as opened:
         yield opened
 
@@ -369,7 +370,7 @@ def test_a_hybrid_search_without_embeddings_returns_no_similarity(settings: Sett
 
 def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     only = {"uuid": get_passage_uuid(1004), "pmid": "1004", "sim": 0.5, "bm25": 2.0, "quality": 3}
     monkeypatch.setattr(WeaviateIndex, "search", lambda self, query, limit, pmids=None: [only])
 
@@ -384,7 +385,7 @@ def test_a_search_of_the_corpus_is_a_hybrid_search(services: Services, monkeypat
 def test_changes_of_the_corpus_are_sent_to_the_index(services: Services) -> None:
     _fill(services)
 
-    first = drain(services)
+    first = deliver_changes(services)
 
     assert (first.written, first.deleted, first.waiting) == (4, 0, 0)
     assert first.missing_error() is None
@@ -395,7 +396,7 @@ def test_changes_of_the_corpus_are_sent_to_the_index(services: Services) -> None
     )
     mark_deleted(store_of(services), [1002])
     fill_vectors(store_of(services))
-    second = drain(services)
+    second = deliver_changes(services)
 
     assert (second.written, second.deleted, second.waiting) == (1, 1, 0)
     assert _read_index(services) == _read_corpus(services)
@@ -404,22 +405,22 @@ def test_changes_of_the_corpus_are_sent_to_the_index(services: Services) -> None
 
 def test_without_a_change_nothing_is_delivered(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
 
-    again = drain(services)
+    again = deliver_changes(services)
 
     assert (again.written, again.deleted, again.waiting) == (0, 0, 0)
 
 
 def test_a_deleted_collection_is_filled_again(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.drop()
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Birds again.").article()])
     fill_vectors(store_of(services))
 
-    assert drain(services).written == 5
+    assert deliver_changes(services).written == 5
     assert _read_index(services) == _read_corpus(services)
 
 
@@ -429,7 +430,7 @@ def test_many_changes_are_sent_in_batches_with_progress(services: Services, monk
     reported: list[tuple[int, int | None]] = []
 
     with watch_calls(Watch(wanted=lambda: True, progress=lambda done, total: reported.append((done, total)))):
-        drain(services)
+        deliver_changes(services)
 
     assert reported == [(3, 10), (6, 10), (9, 10), (10, 10)]
     assert _read_index(services) == _read_corpus(services)
@@ -437,7 +438,7 @@ def test_many_changes_are_sent_in_batches_with_progress(services: Services, monk
 
 def test_a_rebuild_sends_everything_and_removes_passages_that_are_not_in_the_corpus(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, "A stray passage.")])
         index.delete([get_passage_uuid(1001)])
@@ -450,10 +451,11 @@ def test_a_rebuild_sends_everything_and_removes_passages_that_are_not_in_the_cor
 
 def test_a_rebuild_changes_to_another_model(services: Services, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill(services)
-    drain(services)
-    monkeypatch.setattr(
-        "entrez_kit.corpus.weaviate.delivery.create_embedder", lambda settings, **which: Embedder(FiveWords())
-    )
+    deliver_changes(services)
+    for module in ("delivery", "searching"):
+        monkeypatch.setattr(
+            f"entrez_kit.corpus.weaviate.{module}.create_embedder", lambda settings, **which: Embedder(FiveWords())
+        )
     with pytest.raises(LocalIndexError):
         find_candidates(services, "zebrafish", 5, None)
 
@@ -471,7 +473,7 @@ def test_a_rebuild_changes_to_another_model(services: Services, monkeypatch: pyt
 
 def test_records_are_found_by_words_and_by_meaning_with_both_scores(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
 
     found = {item.pmid: item for item in find_candidates(services, "zebrafish", 2, None)}
 
@@ -482,7 +484,7 @@ def test_records_are_found_by_words_and_by_meaning_with_both_scores(services: Se
 
 def test_a_record_found_only_by_words_gets_a_similarity_too(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
 
     found = {item.pmid: item for item in find_candidates(services, "south zebrafish swim", 3, None)}
 
@@ -494,10 +496,10 @@ def test_a_record_found_only_by_words_gets_a_similarity_too(services: Services) 
 def test_only_records_of_the_requested_corpus_are_found(
     services: Services, monkeypatch: pytest.MonkeyPatch, most_named: int
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.MAX_NAMED", most_named)
+    monkeypatch.setattr("entrez_kit.corpus.weaviate.searching.MAX_NAMED", most_named)
     _fill(services, PAPERS[:2], "a")
     _fill(services, PAPERS[2:], "b")
-    drain(services)
+    deliver_changes(services)
 
     assert {item.pmid for item in find_candidates(services, "zebrafish mice", 5, "a")} == {1001, 1002}
     assert {item.pmid for item in find_candidates(services, "zebrafish mice", 5, "b")} == {1003, 1004}
@@ -510,7 +512,7 @@ def test_only_records_of_the_requested_corpus_are_found(
 
 def test_an_outdated_index_returns_no_passage_that_the_corpus_does_not_have(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     mark_deleted(store_of(services), [1001])
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks([_chunk(4711, ABOUT_FISH)])
@@ -520,7 +522,7 @@ def test_an_outdated_index_returns_no_passage_that_the_corpus_does_not_have(serv
 
 def test_more_passages_are_requested_if_some_are_not_in_the_corpus(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.upsert_chunks(_chunk(5000 + number, "Zebrafish zebrafish.") for number in range(40))
 
@@ -530,14 +532,14 @@ def test_more_passages_are_requested_if_some_are_not_in_the_corpus(services: Ser
 def test_an_empty_corpus_finds_nothing(services: Services) -> None:
     _fill(services, key="a")
     store_of(services).set_checkpoint("nothing", "2024-01-01")
-    drain(services)
+    deliver_changes(services)
 
     assert find_candidates(services, "zebrafish", 5, "nothing") == []
 
 
 def test_results_have_the_form_of_the_local_index(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
 
     hits = rag_search(services, RagSearchRequest(query="zebrafish swim", top_k=2, index="weaviate")).results
 
@@ -551,7 +553,7 @@ def test_results_have_the_form_of_the_local_index(services: Services) -> None:
 def test_without_embeddings_only_words_are_searched_and_sim_is_null(services: Services) -> None:
     services.settings = replace(services.settings, embeddings="none")
     store_of(services).upsert_pubmed_docs([paper.article() for paper in PAPERS])
-    drain(services)
+    deliver_changes(services)
 
     hits = rag_search(services, RagSearchRequest(query="mice", quality_bias=False, index="weaviate")).results
 
@@ -565,7 +567,7 @@ def test_without_embeddings_only_words_are_searched_and_sim_is_null(services: Se
 
 def test_with_a_server_the_search_uses_it_unless_the_request_names_the_local_index(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.delete([get_passage_uuid(1001)])
 
@@ -579,7 +581,7 @@ def test_with_a_server_the_search_uses_it_unless_the_request_names_the_local_ind
 
 def test_a_server_without_changed_passages_is_not_used_unless_the_request_names_it(services: Services) -> None:
     _fill(services)
-    drain(services)
+    deliver_changes(services)
     store_of(services).upsert_pubmed_docs([Paper(1005, abstract="Zebrafish again.").article()])
     fill_vectors(store_of(services))
 

@@ -33,7 +33,8 @@ from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.database import hold_lock
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
-from entrez_kit.corpus.weaviate.delivery import deliver, drain, find_candidates, rebuild
+from entrez_kit.corpus.weaviate.delivery import deliver_after_sync, deliver_changes, rebuild
+from entrez_kit.corpus.weaviate.searching import find_candidates
 from entrez_kit.services import Services
 
 pytestmark = pytest.mark.long
@@ -53,9 +54,10 @@ def double() -> Iterator[WeaviateDouble]:
 
 @pytest.fixture
 def services(double: WeaviateDouble, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
-    monkeypatch.setattr(
-        "entrez_kit.corpus.weaviate.delivery.create_embedder", lambda settings, **which: make_six_words()
-    )
+    for module in ("delivery", "searching"):
+        monkeypatch.setattr(
+            f"entrez_kit.corpus.weaviate.{module}.create_embedder", lambda settings, **which: make_six_words()
+        )
     with make_services(make_settings(tmp_path, double.url, double.grpc_port)) as opened:
         store_of(opened).upsert_pubmed_docs([paper.article() for paper in PAPERS], "k")
         fill_vectors(store_of(opened))
@@ -154,7 +156,7 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(
 ) -> None:
     monkeypatch.setattr("entrez_kit.base.extras.is_installed", lambda name: False)
 
-    error = _catch_failure(lambda: drain(services), NotConfigured, "extra_missing")
+    error = _catch_failure(lambda: deliver_changes(services), NotConfigured, "extra_missing")
 
     assert "pip install 'entrez-kit[weaviate]'" in error.recovery_hint
     assert error.exit_code is Exit.NOT_CONFIGURED
@@ -167,7 +169,11 @@ def test_a_missing_package_is_reported_with_the_command_that_installs_it(
 def test_a_server_that_is_down_is_a_retryable_error(services: Services) -> None:
     _set(services, weaviate_url="http://127.0.0.1:9")
 
-    for call in (lambda: drain(services), lambda: rebuild(services), lambda: find_candidates(services, "x", 5, None)):
+    for call in (
+        lambda: deliver_changes(services),
+        lambda: rebuild(services),
+        lambda: find_candidates(services, "x", 5, None),
+    ):
         error = _catch_failure(call, VectorIndexError, "weaviate_unreachable")
         assert error.retryable
         assert error.exit_code is Exit.UPSTREAM
@@ -177,7 +183,7 @@ def test_a_server_that_is_down_is_a_retryable_error(services: Services) -> None:
 def test_a_grpc_port_that_does_not_answer_is_detected_at_once(services: Services, double: WeaviateDouble) -> None:
     double.stop_grpc()
 
-    error = _catch_failure(lambda: drain(services), VectorIndexError, "grpc_unreachable")
+    error = _catch_failure(lambda: deliver_changes(services), VectorIndexError, "grpc_unreachable")
 
     assert "WEAVIATE_GRPC_PORT" in error.recovery_hint
     assert len(_list_waiting(services)) == 6
@@ -185,7 +191,7 @@ def test_a_grpc_port_that_does_not_answer_is_detected_at_once(services: Services
 
 
 def test_a_server_that_takes_too_long_is_abandoned(services: Services, double: WeaviateDouble) -> None:
-    drain(services)
+    deliver_changes(services)
     _set(services, weaviate_timeout_ms=300)
     double.fail_slow = 0.6
 
@@ -195,7 +201,7 @@ def test_a_server_that_takes_too_long_is_abandoned(services: Services, double: W
 
 
 def test_a_search_that_takes_too_long_is_abandoned(services: Services, double: WeaviateDouble) -> None:
-    drain(services)
+    deliver_changes(services)
     _set(services, weaviate_timeout_ms=300)
     with WeaviateIndex(services.settings, make_six_words()) as index:
         index.check()
@@ -206,7 +212,7 @@ def test_a_search_that_takes_too_long_is_abandoned(services: Services, double: W
 def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services, double: WeaviateDouble) -> None:
     double.version = "1.20.0"
 
-    error = _catch_failure(lambda: drain(services), LocalIndexError, "server_too_old")
+    error = _catch_failure(lambda: deliver_changes(services), LocalIndexError, "server_too_old")
 
     assert not error.retryable
 
@@ -215,13 +221,13 @@ def test_an_old_server_is_distinguished_from_one_that_is_down(services: Services
 def test_another_kind_of_server_is_refused(services: Services, double: WeaviateDouble, body: str) -> None:
     double.fail_body = body
 
-    _catch_failure(lambda: drain(services), VectorIndexError, "invalid_response")
+    _catch_failure(lambda: deliver_changes(services), VectorIndexError, "invalid_response")
 
 
 def test_an_error_of_the_server_is_reported(services: Services, double: WeaviateDouble) -> None:
     double.fail_status = 500
 
-    error = _catch_failure(lambda: drain(services), VectorIndexError, "server_error")
+    error = _catch_failure(lambda: deliver_changes(services), VectorIndexError, "server_error")
 
     assert error.details["status"] == 500
     assert "asked to fail" in error.message
@@ -232,7 +238,7 @@ def test_a_refused_key_is_reported_and_never_shown(services: Services, tmp_path:
     with WeaviateDouble(key=KEY) as guarded:
         settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=given)
         services.settings = settings
-        error = _catch_failure(lambda: drain(services), LocalIndexError, "refused")
+        error = _catch_failure(lambda: deliver_changes(services), LocalIndexError, "refused")
         shown = "".join(traceback.format_exception(error))
 
     assert "WEAVIATE_API_KEY" in error.recovery_hint
@@ -246,14 +252,14 @@ def test_the_right_key_is_accepted_by_rest_and_grpc(services: Services, tmp_path
     with WeaviateDouble(key=KEY) as guarded:
         services.settings = make_settings(tmp_path, guarded.url, guarded.grpc_port, weaviate_api_key=KEY)
 
-        assert drain(services).written == 6
+        assert deliver_changes(services).written == 6
         assert len(find_candidates(services, "zebrafish", 9, None)) == 6
 
 
 def test_a_server_that_stops_answering_in_a_search_is_unreachable(
     services: Services, double: WeaviateDouble, no_waiting: None
 ) -> None:
-    drain(services)
+    deliver_changes(services)
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "shutting down") if name == "Search" else None
 
     _catch_failure(lambda: find_candidates(services, "zebrafish", 5, None), VectorIndexError, "weaviate_unreachable")
@@ -268,7 +274,7 @@ def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
     refused = {get_passage_uuid(1002), get_passage_uuid(1004), get_passage_uuid(1005)}
     double.fail_objects = lambda uuid: "no room" if uuid in refused else None
 
-    done = drain(services)
+    done = deliver_changes(services)
 
     assert (done.written, done.waiting) == (3, 3)
     assert _list_waiting(services) == refused
@@ -284,18 +290,18 @@ def test_refused_passages_stay_in_the_queue_and_the_others_are_delivered(
 
     double.fail_objects = lambda uuid: None
     double.requests.clear()
-    again = drain(services)
+    again = deliver_changes(services)
 
     assert (again.written, again.waiting) == (3, 0)
     assert {item.uuid for request in double.sent("BatchObjects") for item in request.objects} == refused
 
 
 def test_refused_deletions_stay_in_the_queue_too(services: Services, double: WeaviateDouble) -> None:
-    drain(services)
+    deliver_changes(services)
     mark_deleted(store_of(services), [1001, 1002])
     double.fail_objects = lambda uuid: "busy" if uuid == get_passage_uuid(1001) else None
 
-    done = drain(services)
+    done = deliver_changes(services)
 
     assert (done.deleted, done.waiting) == (1, 1)
     assert _list_waiting(services) == {get_passage_uuid(1001)}
@@ -307,7 +313,7 @@ def test_after_some_refused_batches_no_more_are_sent(
     monkeypatch.setattr("entrez_kit.corpus.weaviate.delivery.BATCH", 1)
     double.fail_objects = lambda uuid: "read-only"
 
-    done = drain(services)
+    done = deliver_changes(services)
 
     assert (done.written, done.waiting) == (0, 6)
     assert len(double.sent("BatchObjects")) == 3
@@ -323,13 +329,13 @@ def test_an_interrupted_delivery_continues_where_it_ended(
         else None
     )
 
-    error = _catch_failure(lambda: drain(services), VectorIndexError, "server_error")
+    error = _catch_failure(lambda: deliver_changes(services), VectorIndexError, "server_error")
 
     assert "out of memory" in error.message
     assert len(_list_waiting(services)) == 4
     double.requests.clear()
     double.fail_call = lambda name: None
-    assert drain(services).written == 4
+    assert deliver_changes(services).written == 4
     assert len(double.sent("BatchObjects")) == 2
     assert _list_waiting(services) == set()
 
@@ -339,11 +345,11 @@ def test_a_server_that_stops_during_a_delivery_loses_no_passage(
 ) -> None:
     double.fail_call = lambda name: (grpc.StatusCode.UNAVAILABLE, "gone") if name == "BatchObjects" else None
 
-    _catch_failure(lambda: drain(services), VectorIndexError, "weaviate_unreachable")
+    _catch_failure(lambda: deliver_changes(services), VectorIndexError, "weaviate_unreachable")
 
     assert len(_list_waiting(services)) == 6
     double.fail_call = lambda name: None
-    assert drain(services).waiting == 0
+    assert deliver_changes(services).waiting == 0
 
 
 def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
@@ -358,7 +364,7 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
 
     double.fail_objects = meanwhile
 
-    drain(services)
+    deliver_changes(services)
 
     (held,) = double.collections.values()
     assert "Salmon" in held.objects[get_passage_uuid(1001)].properties["text"]
@@ -367,8 +373,8 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
 
 def test_two_simultaneous_deliveries_are_refused(services: Services, double: WeaviateDouble) -> None:
     with hold_lock(store_of(services).path, "weaviate", "is being delivered", "delivery_running", ""):
-        _catch_failure(lambda: drain(services), StoreError, "delivery_running")
-    assert drain(services).waiting == 0
+        _catch_failure(lambda: deliver_changes(services), StoreError, "delivery_running")
+    assert deliver_changes(services).waiting == 0
 
 
 def test_passages_without_a_vector_stay_in_the_queue_until_they_have_one(
@@ -376,7 +382,7 @@ def test_passages_without_a_vector_stay_in_the_queue_until_they_have_one(
 ) -> None:
     store_of(services).upsert_pubmed_docs([Paper(2001, abstract="Not yet embedded.").article()])
 
-    done = drain(services)
+    done = deliver_changes(services)
 
     assert (done.written, done.waiting) == (6, 1)
     problem = done.missing_error()
@@ -384,7 +390,7 @@ def test_passages_without_a_vector_stay_in_the_queue_until_they_have_one(
     assert problem.details["reason"] == "vectors_missing"
     assert "entrez-kit corpus reindex" in problem.recovery_hint
     fill_vectors(store_of(services))
-    assert drain(services).written == 1
+    assert deliver_changes(services).written == 1
 
 
 def test_a_corpus_without_vectors_of_the_model_creates_no_collection(
@@ -393,7 +399,7 @@ def test_a_corpus_without_vectors_of_the_model_creates_no_collection(
     with store_of(services).writing() as connection:
         connection.execute("DELETE FROM vectors")
 
-    _catch_failure(lambda: drain(services), LocalEmbeddingsError, "vectors_missing")
+    _catch_failure(lambda: deliver_changes(services), LocalEmbeddingsError, "vectors_missing")
 
     assert double.collections == {}
     assert len(_list_waiting(services)) == 6
@@ -403,7 +409,7 @@ def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double:
     with store_of(services).writing() as connection:
         connection.execute("UPDATE vectors SET vector = ? WHERE chunk_id = 1", (b"\0\0\x80?" * 3,))
 
-    done = drain(services)
+    done = deliver_changes(services)
 
     assert (done.written, done.waiting) == (5, 1)
     assert "3 dimensions (expected 6)" in str(done.missing_error())
@@ -413,17 +419,17 @@ def test_a_vector_of_a_wrong_dimension_is_never_sent(services: Services, double:
 
 
 def test_an_empty_queue_needs_no_server(services: Services) -> None:
-    drain(services)
+    deliver_changes(services)
     _set(services, weaviate_url="http://127.0.0.1:9")
 
-    assert drain(services).waiting == 0
+    assert deliver_changes(services).waiting == 0
 
 
 # what is sent
 
 
 def test_a_passage_is_sent_with_these_properties(services: Services, double: WeaviateDouble) -> None:
-    drain(services)
+    deliver_changes(services)
 
     (request,) = double.sent("BatchObjects")
     first = request.objects[0]
@@ -446,7 +452,7 @@ def test_a_passage_is_sent_with_these_properties(services: Services, double: Wea
 
 
 def test_a_search_sends_this_request(services: Services, double: WeaviateDouble) -> None:
-    drain(services)
+    deliver_changes(services)
     double.requests.clear()
 
     find_candidates(services, "zebrafish", 2, "k")
@@ -507,12 +513,12 @@ def test_without_a_server_a_sync_does_not_mention_weaviate(kit_for: KitFor, sand
 def test_refused_passages_cause_a_warning_too(services: Services, double: WeaviateDouble) -> None:
     double.fail_objects = lambda uuid: "no room" if uuid == get_passage_uuid(1001) else None
 
-    warning = deliver(services)
+    warning = deliver_after_sync(services)
 
     assert warning is not None
     assert "refused 1 passage (no room)" in str(warning)
     double.fail_objects = lambda uuid: None
-    assert deliver(services) is None
+    assert deliver_after_sync(services) is None
 
 
 def test_the_demo_uses_no_server(tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ from pubmed_files import make_home_settings, read_titles, write_set
 from used_recordings import read_recording
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.local.article_files import read_nbib
-from entrez_kit.local.article_xml import write_article
+from entrez_kit.local.article_to_xml import write_article
 from entrez_kit.local.copies import open_copy
 from entrez_kit.local.eutils.medline import render_medline
 from entrez_kit.local.importing import import_files
+from entrez_kit.local.read_nbib import read_nbib
 from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.local.records.document import Document
 from entrez_kit.pubmed.models import Article

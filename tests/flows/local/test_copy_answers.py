@@ -21,7 +21,7 @@ from entrez_kit.local.copies import open_copy
 from entrez_kit.local.eutils.database import SearchCall
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.query.dialects.translate import choose_label
+from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.tools import Toolbox

@@ -80,11 +80,15 @@ def test_a_missing_or_damaged_index_file_is_a_store_error(settings: Settings) ->
     path = _index_file(settings)
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError) as damaged:
         open_copy(settings, "c")
     path.unlink()
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError) as missing:
         open_copy(settings, "c")
+    for error in (damaged.value, missing.value):
+        assert "'c'" in error.message
+        assert path.name in error.message
+        assert "entrez-settings local remove c" in str(error.recovery_hint)
 
 
 @pytest.mark.parametrize(

@@ -178,6 +178,42 @@ def test_a_damaged_file_is_rejected_as_a_whole_and_named(tmp_path: Path, content
     assert read_titles(kit, "c") == {"1": "Kept"}
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message", "hint"),
+    [
+        ("a.xml", _WHOLE[:-60], "it ends after 2 complete records", "Download or export the file again"),
+        ("a.xml", b"", "it is empty", "Download or export the file again"),
+        ("a.xml", b"<html/>", "neither PubMed XML nor another file", "Give files of the PubMed baseline"),
+        ("a.xml", _WHOLE.replace(b'encoding="utf-8"', b'encoding="latin-1"'), "latin-1", "Save the file in UTF-8"),
+        ("a.jsonl", b'{"pmid": "1"}', "line 1 is not an article", "corpus export -f jsonl"),
+        ("a.nbib", b"PMID- 1\nno field\n", "line 2 is not a field", "Correct the record"),
+        ("desc2026.xml", b"<DescriptorRecordSet><DescriptorRecord>", "not well-formed", "Download the file from NLM"),
+    ],
+)
+def test_the_hint_about_a_file_depends_on_its_problem(
+    tmp_path: Path, name: str, content: bytes, message: str, hint: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+
+    with pytest.raises(InvalidInput) as refused:
+        import_files(settings_at(tmp_path), "c", [path])
+
+    assert message in str(refused.value.message)
+    assert hint in str(refused.value.recovery_hint)
+
+
+def test_a_checksum_file_without_a_checksum_is_named(tmp_path: Path) -> None:
+    path = write_set(tmp_path, "a.xml", record(1))
+    path.with_name("a.xml.md5").write_text("none", encoding="utf-8")
+
+    with pytest.raises(InvalidInput) as refused:
+        import_files(settings_at(tmp_path), "c", [path])
+
+    assert str(refused.value.message).endswith("a.xml.md5 contains no MD5 checksum.")
+    assert refused.value.details["reason"] == "bad_checksum_file"
+
+
 def test_a_defect_names_the_record(tmp_path: Path) -> None:
     bad = write_set(tmp_path, "pubmed26n0001.xml.gz", write_record(1), write_record(22, "<i>broken"))
 

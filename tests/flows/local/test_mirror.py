@@ -21,7 +21,7 @@ from pubmed_publisher import Publisher
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import copy_folder, open_copy
-from entrez_kit.local.importing import ImportResult, import_files
+from entrez_kit.local.importing import CopyImportResult, import_files
 from entrez_kit.local.mirror import mirror_files, update_copy
 from entrez_kit.services.transport.download.files import FileServer
 
@@ -42,11 +42,11 @@ def settings(tmp_path: Path, publisher: Publisher) -> Settings:
     )
 
 
-def _mirror(settings: Settings, name: str = "c", topic: str | None = None) -> ImportResult:
+def _mirror(settings: Settings, name: str = "c", topic: str | None = None) -> CopyImportResult:
     return mirror_files(settings, name, FileServer(settings, settings.pubmed_files_url, "X"), topic=topic)
 
 
-def _update(settings: Settings, name: str = "c") -> ImportResult:
+def _update(settings: Settings, name: str = "c") -> CopyImportResult:
     return update_copy(settings, name, FileServer(settings, settings.pubmed_files_url, "X"))
 
 

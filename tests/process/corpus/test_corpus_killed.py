@@ -15,7 +15,7 @@ from project_paths import DATA, SUPPORT
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.store import Store
-from entrez_kit.corpus.sync import sync_delta
+from entrez_kit.corpus.sync import Sync
 from entrez_kit.sandbox.server import Sandbox, parse_faults
 
 MIX = "429=.05,500=.02,truncate=.05,html=.1,error200=.05,cut=.02"
@@ -72,7 +72,7 @@ MIGRATION = """
 import gzip, json, os, signal, sqlite3, sys
 from pathlib import Path
 from invented_papers import list_rows, read_contents
-from entrez_kit.corpus.store.schema import prepare
+from entrez_kit.corpus.store.migrations import prepare
 from entrez_kit.corpus.store.store import Store
 folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
 
@@ -145,7 +145,7 @@ settings = load_settings({"home": folder}).use_sandbox(url)
 settings = replace(settings, demo=False, data_dir=folder, state_dir=folder / "state", no_cache=True)
 with EntrezKit(settings) as kit:
     try:
-        result = sync.sync_delta(kit.services, models.SyncRequest(query_key=key, term="zebrafish"))
+        result = sync.Sync(kit.services, models.SyncRequest(query_key=key, term="zebrafish")).result()
         print("done", result.inserted + result.updated + result.skipped)
     except StoreError as exc:
         print("refused", exc.reason)
@@ -207,18 +207,18 @@ def test_records_arrive_complete_from_a_failing_service_and_are_not_changed(
         kit = kit_for(sandbox)
         store = store_of(kit.services)
         request = SyncRequest(query_key="all", term="all[sb]")
-        first = sync_delta(kit.services, request)
+        first = Sync(kit.services, request).result()
 
         assert (first.inserted, first.updated, first.skipped) == (2_000, 0, 0)
         assert first.missing_error() is None
         assert [warning.split(":")[0] for warning in first.warnings] == ["New and retracted"]
         before = read_contents(store)
-        second = sync_delta(kit.services, request)
+        second = Sync(kit.services, request).result()
         assert second.pmids_processed == second.skipped > 0
         assert read_contents(store) == before
 
         store.set_checkpoint("all", "2010-01-01")
-        again = sync_delta(kit.services, request)
+        again = Sync(kit.services, request).result()
         assert (again.inserted, again.updated, again.skipped) == (0, 0, 2_000)
         assert read_contents(store) == before
         assert sandbox.faults.struck.total() > 10

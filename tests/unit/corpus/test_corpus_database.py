@@ -25,7 +25,7 @@ from project_paths import DATA
 from entrez_kit.base import private_files
 from entrez_kit.base.errors import Exit, StoreError
 from entrez_kit.corpus.search import vector_index, vectors, words
-from entrez_kit.corpus.store import database, packing, schema
+from entrez_kit.corpus.store import database, migrations, packing, schema
 from entrez_kit.corpus.store.store import Store
 
 
@@ -186,8 +186,8 @@ def test_an_older_file_is_migrated_once(store: Store, monkeypatch: pytest.Monkey
         connection.execute("ALTER TABLE documents ADD COLUMN mood TEXT DEFAULT 'fine'")
 
     before = read_contents(Store(store.path))
-    monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, second))
-    monkeypatch.setattr(schema, "_check_schema", lambda _: None)  # this format exists in this test only
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*migrations.MIGRATIONS, second))
+    monkeypatch.setattr(migrations, "_check_schema", lambda _: None)  # this format exists in this test only
 
     newer = Store(store.path)
     assert list_rows(newer, "SELECT DISTINCT mood FROM documents") == [("fine",)]
@@ -359,17 +359,17 @@ def test_a_record_stored_in_this_format_is_read_by_every_later_version() -> None
 
 def test_a_migration_that_fails_leaves_the_older_file_unchanged(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     _fill_store(store).close()
-    present = schema.MIGRATIONS
+    present = migrations.MIGRATIONS
 
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DROP TABLE membership")
         raise RuntimeError("on the way")
 
-    monkeypatch.setattr(schema, "MIGRATIONS", (*present, fail))
+    monkeypatch.setattr(migrations, "MIGRATIONS", (*present, fail))
     with pytest.raises(RuntimeError):
         Store(store.path).stats()
 
-    monkeypatch.setattr(schema, "MIGRATIONS", present)
+    monkeypatch.setattr(migrations, "MIGRATIONS", present)
     assert list_rows(Store(store.path), "SELECT count(*) FROM membership") == [(3,)]
 
 
@@ -512,7 +512,7 @@ def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
 
     connection = sqlite3.connect(store.path, isolation_level=None)
     connection.set_trace_callback(meanwhile)
-    schema.prepare(connection)
+    migrations.prepare(connection)
     connection.close()
 
     assert tried

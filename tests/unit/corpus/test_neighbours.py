@@ -20,7 +20,7 @@ from entrez_kit.commands._views import corpus as corpus_views
 from entrez_kit.corpus.search import neighbours, vector_index, vectors
 from entrez_kit.corpus.search.quantized import Quantized
 from entrez_kit.corpus.search.ranking import Candidate
-from entrez_kit.corpus.store import reading, schema
+from entrez_kit.corpus.store import corpus_stats, schema
 from entrez_kit.corpus.store.store import Store
 
 pytest.importorskip("usearch", reason="the package usearch is not installed")
@@ -60,7 +60,7 @@ def store(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def count_as_large(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(reading, "MANY", 500)
+    patch.setattr(corpus_stats, "MIN_GRAPH_VECTORS", 500)
     patch.setattr(neighbours, "MIN_REQUESTED", 50)
     patch.setattr(vectors, "LOOKED_UP", 1)
     patch.setattr(vector_index, "BLOCK", 64)
@@ -82,7 +82,7 @@ def delete(store: Store, chosen: str) -> None:
 
 def count_graphs(store: Store) -> dict[str, int]:
     with store.reading() as connection:
-        return reading.count_graphs(connection)
+        return corpus_stats.count_graphs(connection)
 
 
 def list_files(store: Store) -> list[Path]:
@@ -175,7 +175,7 @@ def test_an_outdated_graph_is_updated(store: Store, chosen: str) -> None:
     assert path not in before
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with store.reading() as connection:
-        assert reading.count_graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
+        assert corpus_stats.count_graphs(connection) == {MODEL: vector_index.count_indexed(connection, MODEL)}
     assert recall(store) >= 0.95
     neighbours.keep_up(store, MODEL)
     assert list_files(store) == [path]
@@ -227,7 +227,7 @@ def test_the_statistics_of_a_corpus_show_whether_it_has_a_graph(store: Store, mo
     console = Console(width=100)
     assert store.stats().graphs == {MODEL: COUNT}
     assert "graphs" not in store.stats().model_copy(update={"graphs": {}}).model_dump(mode="json")
-    monkeypatch.setattr(corpus_views, "MANY", COUNT)
+    monkeypatch.setattr(corpus_views, "MIN_GRAPH_VECTORS", COUNT)
     for known, said in (({MODEL: COUNT}, f"{COUNT:,} of {MODEL} ("), ({}, "entrez-kit[embeddings]")):
         with console.capture() as shown:
             console.print(corpus_views.render_stats(store.stats().model_copy(update={"graphs": known})))
@@ -344,10 +344,10 @@ def test_a_graph_is_read_only_if_this_user_recorded_its_hash(
 def test_without_the_library_and_with_few_vectors_all_is_exact(
     store: Store, monkeypatch: pytest.MonkeyPatch, multiplied: list[int]
 ) -> None:
-    monkeypatch.setattr(reading, "MANY", COUNT + 1)
+    monkeypatch.setattr(corpus_stats, "MIN_GRAPH_VECTORS", COUNT + 1)
     find_nearest(store, QUERIES[0])
     assert sum(multiplied) == COUNT
-    monkeypatch.setattr(reading, "MANY", 1)
+    monkeypatch.setattr(corpus_stats, "MIN_GRAPH_VECTORS", 1)
     monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
     assert recall(store) == 1
     neighbours.keep_up(store, MODEL)

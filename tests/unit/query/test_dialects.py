@@ -8,9 +8,11 @@ from strategy_records import index_texts
 from entrez_kit.query.dialects.detect import detect
 from entrez_kit.query.dialects.meaning import evaluate_meaning
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
+from entrez_kit.query.dialects.pieces import Piece, choose_label
 from entrez_kit.query.dialects.readers import parse_line
 from entrez_kit.query.dialects.services import DIALECTS, Dialect
-from entrez_kit.query.dialects.translate import Piece, Translator, WordList, choose_label
+from entrez_kit.query.dialects.spellings import WordList
+from entrez_kit.query.dialects.translate import Translator
 from entrez_kit.query.mesh import Heading, Vocabulary
 from entrez_kit.query.search import search
 

@@ -3,6 +3,8 @@
 import pytest
 import strategy_files
 
+from entrez_kit.base.errors import InvalidInput
+from entrez_kit.strategies.read_files import read_file
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines, repair
 
 
@@ -116,3 +118,8 @@ def test_an_open_parenthesis_does_not_include_the_next_numbers() -> None:
     lines = list_expressions("1. (asthma or wheeze.tw.\n2. exp Asthma/\n3. 1 or 2\n")
 
     assert [line.number for line in lines] == [1, 2, 3]
+
+
+def test_a_pdf_is_refused_by_name() -> None:
+    with pytest.raises(InvalidInput, match="the lines of a PDF cannot be read"):
+        read_file(b"%PDF-1.7\n1 0 obj", "search.pdf")

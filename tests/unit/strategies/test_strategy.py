@@ -10,8 +10,8 @@ from strategy_line_matcher import LineMatcher
 from strategy_records import list_records
 from terms_index import index_terms
 
+from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.translate import choose_label
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.strategies.prove_strategy import LineProof, compare_records

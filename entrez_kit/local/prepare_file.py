@@ -18,12 +18,12 @@ from pyroaring import BitMap
 
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.local.copy_file import open_file, read_fact
-from entrez_kit.local.mesh_store import StoredVocabulary
+from entrez_kit.local.file_events import FileEvent, unusable_file_error
 from entrez_kit.local.packing import pack, unpack
-from entrez_kit.local.pubmed_files import Event, unusable
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.records.document import Document
-from entrez_kit.local.sources import Kind, SourceFile
+from entrez_kit.local.source_files import Kind, SourceFile
+from entrez_kit.local.stored_vocabulary import StoredVocabulary
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -181,7 +181,7 @@ class _Segments:
             self._writer = None
 
 
-def _write_record(event: Event, source: SourceFile, number: int, file: IO[bytes]) -> tuple[RecordTerms, SortKeys]:
+def _write_record(event: FileEvent, source: SourceFile, number: int, file: IO[bytes]) -> tuple[RecordTerms, SortKeys]:
     document = parse_record(event, source.path, number)
     terms, keys = read_terms(document)
     packed = pack(event.raw)
@@ -200,7 +200,7 @@ def digest_of(raw: bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=DIGEST_BYTES).digest()
 
 
-def parse_record(event: Event, path: Path, number: int) -> Document:
+def parse_record(event: FileEvent, path: Path, number: int) -> Document:
     """Parse a record and check that it is well-formed. Undeclared namespace prefixes are accepted.
 
     Raises:
@@ -213,7 +213,7 @@ def parse_record(event: Event, path: Path, number: int) -> Document:
     except (etree.XMLSyntaxError, AttributeError) as exc:
         problem = str(exc)
     if problem is not None:
-        raise unusable(
+        raise unusable_file_error(
             path,
             f"record {number:,} (PMID {event.pmid}) is not well-formed XML ({problem[:200]})",
             "bad_record",

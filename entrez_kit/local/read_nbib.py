@@ -1,78 +1,17 @@
-"""Read the records of jsonl and nbib files as PubMed XML."""
+"""Read the records of MEDLINE text (.nbib) as PubMed XML."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
-from pydantic import ValidationError
-
 from entrez_kit.base.identifiers import PUBMED, normalize_doi, normalize_orcid
-from entrez_kit.local.article_xml import RecordFacts, write_article
-from entrez_kit.local.pubmed_files import MAX_RECORD_BYTES, Event, unusable
+from entrez_kit.local.article_to_xml import RecordFacts, convert_article
+from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import build_publication_date
 
 Fields = list[tuple[str, str]]
-
-
-def read_jsonl(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
-    """Read articles as `fetch -f jsonl` and `corpus export -f jsonl` write them, one a line.
-
-    Lines about inputs that were not found have no record.
-
-    Raises:
-        InvalidInput: a line is not an article; the message has its number.
-    """
-    for number, line in enumerate(_split_lines(chunks, path), start=1):
-        if not line.strip():
-            continue
-        try:
-            content = json.loads(line)
-        except ValueError as exc:
-            raise unusable(path, f"line {number:,} is not JSON ({exc})"[:300], "bad_record", line=number) from None
-        if isinstance(content, dict) and "pmid" not in content and "status" in content:
-            continue
-        try:
-            article = Article.model_validate(content)
-        except ValidationError as exc:
-            first = exc.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "it"
-            problem = f"line {number:,} is not an article ({where}: {first['msg']})"
-            raise unusable(path, problem, "bad_record", line=number) from None
-        yield _to_event(article, None, path, number)
-
-
-def _to_event(article: Article, facts: RecordFacts | None, path: Path, line: int) -> Event:
-    if not (article.pmid.isascii() and article.pmid.isdigit() and 0 < int(article.pmid) < 10**10):
-        raise unusable(path, f"line {line:,} has a record without a PMID", "bad_record", line=line)
-    version = article.version or "1"
-    return Event(int(article.pmid), int(version) if version.isdigit() else 1, write_article(article, facts))
-
-
-def _split_lines(chunks: Iterable[bytes], path: Path) -> Iterator[str]:
-    rest = b""
-    number = 0
-    for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        if len(rest) > MAX_RECORD_BYTES:
-            raise unusable(path, f"line {number + 1:,} has more than {MAX_RECORD_BYTES:,} bytes", "record_too_large")
-        for line in lines:
-            number += 1
-            yield _decode(line, path, number)
-    if rest:
-        yield _decode(rest, path, number + 1)
-
-
-def _decode(line: bytes, path: Path, number: int) -> str:
-    try:
-        return line.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r")
-    except UnicodeDecodeError:
-        raise unusable(path, f"line {number:,} is not UTF-8", "bad_encoding", line=number) from None
-
-
-# MEDLINE text
 
 _LINE: Final = re.compile(r"([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
 _SERIAL: Final = re.compile(r"([0-9]{4}-?[0-9]{3}[0-9Xx])(?: \((Print|Electronic|Linking|Undetermined)\))?")
@@ -99,7 +38,7 @@ _CORRECTIONS: Final = {
 }
 
 
-def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
+def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
     """Read MEDLINE text (.nbib).
 
     Raises:
@@ -107,10 +46,10 @@ def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
     """
     fields: Fields = []
     start = 1
-    for number, line in enumerate(_split_lines(chunks, path), start=1):
+    for number, line in enumerate(split_lines(chunks, path), start=1):
         match = _LINE.fullmatch(line)
         if match is not None and match[1] == "PMID" and fields:
-            yield _to_event(*_read_medline(fields), path, start)
+            yield convert_article(*_read_medline(fields), path, start)
             fields = []
         if match is not None:
             start = start if fields else number
@@ -119,9 +58,11 @@ def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[Event]:
             name, value = fields[-1]
             fields[-1] = (name, f"{value} {line.strip()}".strip())
         elif line.strip():
-            raise unusable(path, f"line {number:,} is not a field of a MEDLINE record", "bad_record", line=number)
+            raise unusable_file_error(
+                path, f"line {number:,} is not a field of a MEDLINE record", "bad_record", line=number
+            )
     if fields:
-        yield _to_event(*_read_medline(fields), path, start)
+        yield convert_article(*_read_medline(fields), path, start)
 
 
 def _read_medline(fields: Fields) -> tuple[Article, RecordFacts]:

@@ -6,8 +6,10 @@ of the journal and the cited works are missing unless the source has them.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from entrez_kit.local.file_events import FileEvent, unusable_file_error
 from entrez_kit.local.records.text import escape_attribute, escape_xml
 from entrez_kit.pubmed.models import (
     AbstractSection,
@@ -47,6 +49,18 @@ def write_article(article: Article, facts: RecordFacts | None = None) -> bytes:
     return text.encode("utf-8")
 
 
+def convert_article(article: Article, facts: RecordFacts | None, path: Path, line: int) -> FileEvent:
+    """Return an Article that begins in a line of a file as a record to import.
+
+    Raises:
+        InvalidInput: it has no PMID.
+    """
+    if not (article.pmid.isascii() and article.pmid.isdigit() and 0 < int(article.pmid) < 10**10):
+        raise unusable_file_error(path, f"line {line:,} has a record without a PMID", "bad_record", line=line)
+    version = article.version or "1"
+    return FileEvent(int(article.pmid), int(version) if version.isdigit() else 1, write_article(article, facts))
+
+
 def _write_element(tag: str, *content: str, **attributes: str | None) -> str:
     """Return an element; an empty string if it has no content."""
     inside = "".join(content)
@@ -82,7 +96,10 @@ def _write_citation(article: Article, facts: RecordFacts) -> str:
         _write_chemicals(article),
         _write_element(
             "SupplMeshList",
-            *(_write_text("SupplMeshName", one.name, Type=one.type, UI=one.ui) for one in article.supplemental_mesh),
+            *(
+                _write_text("SupplMeshName", concept.name, Type=concept.type, UI=concept.ui)
+                for concept in article.supplemental_mesh
+            ),
         ),
         *(_write_text("CitationSubset", subset) for subset in facts.subsets),
         _write_corrections(article),

@@ -8,8 +8,8 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.local.copy_file import read_fact, read_set, write_fact, write_set
-from entrez_kit.local.order import PLACES_PER_FILE, find_first_place, read_place
-from entrez_kit.local.prepare import PreparedFile
+from entrez_kit.local.file_order import PLACES_PER_FILE, find_first_place, read_place
+from entrez_kit.local.prepare_file import PreparedFile
 
 ALL_VERSIONS: Final = 0
 
@@ -71,7 +71,7 @@ class _Changes:
             place, old = head
             if place > self._place or (place == self._place and old is None):  # the same file also deletes it
                 return
-            self._drop(old)
+            self._drop_record(old)
         if heads:
             self._several.add(pmid)
         self._connection.execute("INSERT INTO records VALUES (?, ?, ?)", (slot, pmid, packed))
@@ -86,7 +86,7 @@ class _Changes:
             place, old = head
             if place > self._place:
                 return
-            self._drop(old)
+            self._drop_record(old)
         if version == ALL_VERSIONS or heads:
             self._several.add(pmid)
         self._write_head(pmid, version, None, 0, b"")
@@ -97,7 +97,7 @@ class _Changes:
         head = heads.pop(version, None)
         if head is None or head[0] > self._place:
             return
-        self._drop(head[1])
+        self._drop_record(head[1])
         self._connection.execute("DELETE FROM heads WHERE pmid = ? AND version = ?", (pmid, version))
         if heads:
             self._several.add(pmid)
@@ -118,7 +118,7 @@ class _Changes:
             (pmid, version, self._place, slot, edat, digest),
         )
 
-    def _drop(self, slot: int | None) -> None:
+    def _drop_record(self, slot: int | None) -> None:
         if slot is not None:
             self._connection.execute("DELETE FROM records WHERE slot = ?", (slot,))
             self._sets.forget(slot)
@@ -202,10 +202,11 @@ def find_visible(connection: sqlite3.Connection) -> tuple[BitMap, BitMap]:
     """
     visible, stored = BitMap(), BitMap()
     pmid, highest = -1, None
-    for each, slot in connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version"):
-        if each != pmid and highest is not None:
+    rows = connection.execute("SELECT pmid, slot FROM heads WHERE slot IS NOT NULL ORDER BY pmid, version")
+    for number, slot in rows:
+        if number != pmid and highest is not None:
             visible.add(highest)
-        pmid, highest = each, slot
+        pmid, highest = number, slot
         stored.add(slot)
     if highest is not None:
         visible.add(highest)

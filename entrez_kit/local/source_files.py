@@ -17,7 +17,8 @@ from typing import IO, Any, Final, Literal
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.input_files import cannot_read_error, open_input
-from entrez_kit.local.pubmed_files import Event, split_pubmed_xml, unusable
+from entrez_kit.local.file_events import FileEvent, unusable_file_error
+from entrez_kit.local.read_pubmed_xml import read_pubmed_xml
 
 Kind = Literal["pubmed", "jsonl", "nbib", "desc", "qual", "supp", "pa", "journals"]
 RECORD_KINDS: Final = frozenset(("pubmed", "jsonl", "nbib"))
@@ -61,6 +62,8 @@ class SourceFile:
             self.compressed = start.startswith(_GZIP)
             self.size = path.stat().st_size
             head = zlib.decompressobj(wbits=31).decompress(start, HEAD_BYTES) if self.compressed else start
+        if not start:
+            raise unusable_file_error(path, "it is empty", "unknown_file", hint="Download or export the file again.")
         self.kind: Kind = self._detect(head)
 
     def _detect(self, head: bytes) -> Kind:
@@ -71,21 +74,17 @@ class SourceFile:
         for kind, start in _STARTS:
             if head.lstrip().startswith(start) or (kind == "journals" and head.lstrip(b"- \r\n\t").startswith(start)):
                 return kind
-        raise unusable(self.path, "it is neither PubMed XML nor another file that can be imported", "unknown_file")
+        raise unusable_file_error(
+            self.path, "it is neither PubMed XML nor another file that can be imported", "unknown_file"
+        )
 
-    def read_events(self) -> Iterator[Event]:
+    def read_events(self) -> Iterator[FileEvent]:
         """Yield the records and deletions of the file. The whole file was read and is valid when this ends.
 
         Raises:
             InvalidInput: the file is damaged, truncated or too large, or its checksum differs from the .md5 file.
         """
-        if self.kind == "pubmed":
-            yield from self._read(partial(split_pubmed_xml, path=self.path))
-            return
-        from entrez_kit.local.article_files import read_jsonl, read_nbib
-
-        reader = read_jsonl if self.kind == "jsonl" else read_nbib
-        yield from self._read(partial(reader, path=self.path))
+        yield from self._read_content(partial(_import_reader(self.kind), path=self.path))
 
     def read_with(self, read: Callable[[IO[bytes]], Any]) -> Any:
         """Return the result of a reader of the whole, uncompressed file, and verify the checksum.
@@ -97,10 +96,10 @@ class SourceFile:
         def once(chunks: Iterable[bytes]) -> Iterator[Any]:
             yield read(_ChunkFile(iter(chunks)))  # type: ignore[arg-type]
 
-        (result,) = self._read(once)
+        (result,) = self._read_content(once)
         return result
 
-    def _read(self, split: Callable[[Iterable[bytes]], Iterator[Any]]) -> Iterator[Any]:
+    def _read_content(self, split: Callable[[Iterable[bytes]], Iterator[Any]]) -> Iterator[Any]:
         content = hashlib.blake2b(digest_size=16)
         total = 0
 
@@ -110,7 +109,9 @@ class SourceFile:
                 content.update(chunk)
                 total += len(chunk)
                 if total > MAX_FILE_BYTES:
-                    raise unusable(self.path, f"it has more than {MAX_FILE_BYTES:,} bytes", "input_too_large")
+                    raise unusable_file_error(
+                        self.path, f"it has more than {MAX_FILE_BYTES:,} bytes", "input_too_large"
+                    )
                 yield chunk
 
         with _ConvertErrors(self.path), ExitStack() as opened:
@@ -138,12 +139,25 @@ class SourceFile:
     def _check_md5(self) -> None:
         expected = self.read_expected_md5()
         if expected is not None and expected != self.md5:
-            raise unusable(
+            raise unusable_file_error(
                 self.path,
                 f"its MD5 checksum is {self.md5}, and {self.path.name}.md5 has {expected}",
                 "wrong_md5",
                 hint="Download the file and its .md5 again.",
             )
+
+
+def _import_reader(kind: Kind) -> Callable[..., Iterator[FileEvent]]:
+    """Return the reader of a kind of records; those of Articles import pydantic."""
+    if kind == "pubmed":
+        return read_pubmed_xml
+    if kind == "jsonl":
+        from entrez_kit.local.read_jsonl import read_jsonl
+
+        return read_jsonl
+    from entrez_kit.local.read_nbib import read_nbib
+
+    return read_nbib
 
 
 def _missing_error(path: Path) -> InvalidInput:
@@ -162,9 +176,9 @@ class _ConvertErrors:
         if isinstance(exc, FileNotFoundError):
             raise _missing_error(self._path) from None
         if isinstance(exc, EOFError):
-            raise unusable(self._path, "its compressed data ends too early", "truncated") from None
+            raise unusable_file_error(self._path, "its compressed data ends too early", "truncated") from None
         if isinstance(exc, gzip.BadGzipFile | zlib.error):
-            raise unusable(self._path, f"its compressed data is damaged ({exc})", "damaged") from None
+            raise unusable_file_error(self._path, f"its compressed data is damaged ({exc})", "damaged") from None
         if isinstance(exc, OSError):
             raise cannot_read_error(self._path, exc, reason="unreadable", file=str(self._path))
 
@@ -198,15 +212,23 @@ class _ChunkFile:
         return data
 
 
-def parse_md5(content: bytes, path: Path) -> str:
+def parse_md5(content: bytes, path: Path, *, hint: str | None = None) -> str:
     """Return the checksum in a .md5 file.
+
+    Args:
+        hint: the hint of the error. Default: that for a local file.
 
     Raises:
         InvalidInput: it has none.
     """
     found = _MD5.search(content.decode("utf-8", errors="replace"))
     if found is None:
-        raise unusable(path, "it contains no MD5 checksum", "bad_checksum_file")
+        raise InvalidInput(
+            f"{path} contains no MD5 checksum.",
+            invalid_input=str(path),
+            recovery_hint=hint or f"Download {path.name} again. Without it, the file is imported without a comparison.",
+            details={"reason": "bad_checksum_file", "file": str(path)},
+        )
     return found[0].lower()
 
 
@@ -217,7 +239,7 @@ def is_optional(path: Path) -> bool:
 
 def empty_folder_error(path: Path) -> InvalidInput:
     """Return the error for a folder without files to import."""
-    return unusable(path, "the folder contains no file that can be imported", "empty_folder")
+    return unusable_file_error(path, "the folder contains no file that can be imported", "empty_folder")
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:

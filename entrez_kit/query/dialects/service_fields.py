@@ -204,13 +204,13 @@ def describe_difference(missed: Iterable[str], gained: Iterable[str], tags: Iter
     marks, several = " and ".join(listed), len(listed) > 1
     losses = []
     if names := [NAMES.get(source, source) for source in sorted(missed)]:
-        losses.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join(names)}"))
+        losses.append(Loss("narrower", f"{marks} {'do' if several else 'does'} not search {_join_names(names)}"))
     if names := [NAMES.get(source, source) for source in sorted(gained)]:
-        losses.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join(names)}"))
+        losses.append(Loss("wider", f"{marks} also {'search' if several else 'searches'} {_join_names(names)}"))
     return tuple(losses)
 
 
-def _join(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
