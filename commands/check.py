@@ -17,7 +17,7 @@ from entrez_kit.base.settings import parse_names
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_references import CHECK_FILE, Checks
 from entrez_kit.references.check.findings import CODES
-from entrez_kit.references.check.models import Change, CheckResult, InTextFinding, LeftOut
+from entrez_kit.references.check.models import CheckResult, InTextFinding, LeftOut, ReferenceChange
 from entrez_kit.references.check.request import FileToCheck
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 from entrez_kit.references.files.reference_files import PLAIN_TEXT
@@ -427,6 +427,6 @@ def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_r
         note(ctx, f"Not corrected: {'; '.join(named)}.")
 
 
-def _name_place(change: Change | LeftOut) -> str:
+def _name_place(change: ReferenceChange | LeftOut) -> str:
     place = f"{change.key} (line {change.line})" if change.line else change.key
     return f"{change.file}: {place}" if change.file else place

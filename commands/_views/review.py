@@ -15,7 +15,7 @@ from .text import to_line
 if TYPE_CHECKING:
     from entrez_kit.reviews.dedupe_records import DedupeResult
     from entrez_kit.reviews.flow import Flow
-    from entrez_kit.reviews.import_records import ImportResult
+    from entrez_kit.reviews.import_records import ReviewImportResult
     from entrez_kit.reviews.init_review import InitResult
     from entrez_kit.reviews.screen_export import ScreenExportResult
     from entrez_kit.reviews.screen_import import ScreenImportResult, UnmatchedRow
@@ -53,7 +53,7 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
     return Group(listing, Text(""), build_fact_list(rows), *advice)
 
 
-def import_page(result: "ImportResult") -> RenderableType:
+def import_page(result: "ReviewImportResult") -> RenderableType:
     """Return the numbers of the imported files."""
     listing = ListingTable(
         build_wrapped_column("File"),
@@ -204,7 +204,7 @@ def report_page(result: "ReportResult") -> RenderableType:
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": render_init,
     "SearchReviewResult": search_page,
-    "ImportResult": import_page,
+    "ReviewImportResult": import_page,
     "DedupeResult": dedupe_page,
     "StatusResult": render_status,
     "UpdateResult": update_page,
@@ -228,7 +228,7 @@ def render_review(result: Any, folder: str) -> RenderableType:
 NEXT: Final[dict[str, Callable[[Any], str | None]]] = {
     "InitResult": lambda _: "review search",
     "SearchReviewResult": lambda result: "review dedupe" if result.records else None,
-    "ImportResult": lambda _: "review dedupe",
+    "ReviewImportResult": lambda _: "review dedupe",
     "DedupeResult": lambda result: None if result.undecided else "review screen export",
     "StatusResult": lambda result: result.next,
     "UpdateResult": lambda result: None if result.undecided or not result.changes else "review screen export",

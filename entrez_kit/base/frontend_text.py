@@ -5,7 +5,7 @@ each have a ``Frontend`` that renders the parts as commands and flags, or as too
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
@@ -133,6 +133,12 @@ def join_names(names: Iterable[str]) -> str:
     """Return names as a list in a message: the first ten, and dots if there are more."""
     some = list(names)
     return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")
+
+
+def join_with(names: Sequence[str], conjunction: str = "and") -> str:
+    """Return all names as a list with a conjunction before the last one: "journal, year and volume"."""
+    *front, last = names or [""]
+    return f"{', '.join(front)} {conjunction} {last}" if front else last
 
 
 def _format_literal(value: Any) -> str:

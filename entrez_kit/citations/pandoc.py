@@ -169,10 +169,10 @@ class FormattedRun:
     kinds: frozenset[str] = frozenset()
 
 
-Entry = tuple[FormattedRun, ...]
+FormattedEntry = tuple[FormattedRun, ...]
 
 
-def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[Entry]:
+def format_entries(items: Sequence[dict[str, Any]], style: bytes) -> list[FormattedEntry]:
     """Return the entry of a reference list for each item, in their order.
 
     Args:

@@ -44,7 +44,7 @@ class AuditRequest(Request):
     references: bool = Field(default=True, description="Also look up the works that they cite.")
 
 
-class CitedWork(Result):
+class DoubtfulWork(Result):
     """A cited work with a retraction or an expression of concern."""
 
     pmid: str
@@ -80,7 +80,7 @@ class AuditedWork(Result):
     standing: Standing | None = omit_if_empty()
     disagreement: str | None = omit_if_empty()
     sources: list[SourceStanding] = omit_if_empty([])
-    cites: list[CitedWork] = omit_if_empty([])
+    cites: list[DoubtfulWork] = omit_if_empty([])
     unread: str | None = omit_if_empty()
 
     @property
@@ -142,9 +142,9 @@ class _References:
 
     services: Services
     fine: set[str] = field(default_factory=set)
-    doubtful: dict[str, CitedWork] = field(default_factory=dict)
+    doubtful: dict[str, DoubtfulWork] = field(default_factory=dict)
 
-    def list_doubtful(self, pmids: Sequence[str]) -> tuple[dict[str, list[CitedWork]], dict[str, str]]:
+    def list_doubtful(self, pmids: Sequence[str]) -> tuple[dict[str, list[DoubtfulWork]], dict[str, str]]:
         """Return the doubtful works that each article cites, and the errors of articles that could not be looked up."""
         requested = collect_batches(
             pmids,
@@ -160,7 +160,9 @@ class _References:
         for pmid, standing in found.known.items():
             if standing.status in DOUBTFUL:
                 summary = found.summaries.get(pmid)
-                self.doubtful[pmid] = CitedWork(pmid=pmid, title=summary.title if summary else None, standing=standing)
+                self.doubtful[pmid] = DoubtfulWork(
+                    pmid=pmid, title=summary.title if summary else None, standing=standing
+                )
         self.fine |= cited - found.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
             if lost := sum(one in found.unknown for one in ids):

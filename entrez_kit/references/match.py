@@ -136,7 +136,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
         failed = [answer.error for answer in answers.values() if answer.error is not None]
         self._answered = self._answered or len(failed) < len(answers)
         self.error = None if self._answered else self.error or next(iter(failed), None)
-        records = _Records(services)
+        records = _FetchedRecords(services)
         records.read(pmid for answer in answers.values() for pmid in answer.pmids[:MAX_COMPARED])
         for index, citation in enumerate(citations):
             answer = answers.get(index, NOT_FOUND)
@@ -209,7 +209,7 @@ def _to_answer(pmids: list[str] | EntrezKitError, before: MatcherAnswer) -> Matc
     return MatcherAnswer("matched" if len(pmids) == 1 else "ambiguous", tuple(pmids), detail)
 
 
-class _Records:
+class _FetchedRecords:
     """The records that references may cite, each read once."""
 
     def __init__(self, services: Services) -> None:
@@ -246,7 +246,7 @@ def compare_citation(citation: Citation, article: Article) -> Agreement:
     return compare(reference, article, any_author=True)
 
 
-def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _Records) -> CitationMatch:
+def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _FetchedRecords) -> CitationMatch:
     if not citation.usable:
         return CitationMatch(key=key, status="invalid", detail=TOO_LITTLE)
     if answer.error is not None:

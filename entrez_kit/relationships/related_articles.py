@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import CHECK_IDS, join_names
+from entrez_kit.base.frontend_text import CHECK_IDS, join_names, join_with
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.standing_lookup import look_up_standings
@@ -182,9 +182,8 @@ def _try_other_sources(
             others=[error.reason for error in others],
         )
     if down is not None:
-        related.warn(
-            "links_incomplete", f"{because}; {_join_names(answered)} had no {RELATION_LABELS[relation]} of PMID {pmid}."
-        )
+        named = join_with(answered, "or")
+        related.warn("links_incomplete", f"{because}; {named} had no {RELATION_LABELS[relation]} of PMID {pmid}.")
     related.warn(*_explain_absence(relation, pmid, answered))
 
 
@@ -197,7 +196,7 @@ def _explain_absence(relation: Relation, pmid: str, answered: list[str]) -> tupl
             f"NCBI has no similar articles for PMID {pmid}. NCBI computes them some days after an article enters "
             "PubMed, and not for every kind of record."
         )
-    who = _join_names(answered)
+    who = join_with(answered, "or")
     if relation == "pubmed_citedin":
         return "no_citing_articles", f"No article that cites PMID {pmid} was found in {who}."
     if tracing.name_source(""):
@@ -206,11 +205,6 @@ def _explain_absence(relation: Relation, pmid: str, answered: list[str]) -> tupl
         f"No references of PMID {pmid} were found in {who}. NCBI links the references of articles in PMC only, and "
         "the publisher of this article sent no reference list to PubMed."
     )
-
-
-def _join_names(names: list[str]) -> str:
-    *front, last = names
-    return f"{', '.join(front)} or {last}" if front else last
 
 
 # Titles and authors

@@ -11,8 +11,8 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.read_files import read_files
 from entrez_kit.reviews.folder import get_now, open_review, save
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.records import convert_entries, make_slug
@@ -48,7 +48,7 @@ class ImportRequest(ReviewRequest):
         return " ".join(value.split())
 
 
-class ImportResult(Warned):
+class ReviewImportResult(Warned):
     """The imported files: ``added`` records are new to the source, ``known`` records were imported before."""
 
     RECORDS: ClassVar = "files"
@@ -61,7 +61,7 @@ class ImportResult(Warned):
     known: int
 
 
-def import_records(_: Services, request: ImportRequest) -> ImportResult:
+def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     """Import the records of another database into a review; records of an earlier import are not added again.
 
     Raises:
@@ -129,13 +129,15 @@ def import_records(_: Services, request: ImportRequest) -> ImportResult:
                 records_sha256="",
             )
             save(review, run)
-    return ImportResult(run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings)
+    return ReviewImportResult(
+        run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings
+    )
 
 
 IMPORT_RECORDS: Final = DocumentOperation(
     name="review_import",
     request=ImportRequest,
-    result=ImportResult,
+    result=ReviewImportResult,
     function=import_records,
     command=("review", "import"),
     toolset="review",

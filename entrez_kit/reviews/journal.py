@@ -60,7 +60,7 @@ class Search(Result):
     certificate: Certificate
 
 
-class Change(Result):
+class RecordChange(Result):
     """A record that an update classified.
 
     ``kind`` is the first class of ``ChangeKind`` that applies to the record. ``fields`` lists the parts that differ;
@@ -98,7 +98,7 @@ class Run(Result):
     answered_by: str | None = omit_if_empty()
     search: Search | None = omit_if_empty()
     files: list[FileOfRun] = omit_if_empty([])
-    changes: list[Change] = omit_if_empty([])
+    changes: list[RecordChange] = omit_if_empty([])
     counts: dict[str, int] = omit_if_empty({})
     warnings: list[Warn] = omit_if_empty([])
     records_sha256: str

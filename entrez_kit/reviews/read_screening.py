@@ -10,8 +10,8 @@ from typing import Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.references.files.references import unreadable_error
-from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.read_files import read_files
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.decisions import Choice
 from entrez_kit.reviews.records import ID

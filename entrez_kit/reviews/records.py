@@ -13,7 +13,7 @@ from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing
-from entrez_kit.references.files.read_ris import RisFile
+from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.tagged_fields import (
     ABSTRACT_TAGS,
     AUTHOR_TAGS,
@@ -240,7 +240,7 @@ def convert_to_entries(records: Sequence[ReviewRecord]) -> list[Entry]:
     sources = list(dict.fromkeys(record.source for record in records))
     for slot, source in enumerate(sources):
         chosen = [record for record in records if record.source == source]
-        file = RisFile("\n".join(map(to_ris, chosen)) + "\n", source)
+        file = read_ris("\n".join(map(to_ris, chosen)) + "\n", source)
         found = list(read_entries(file, slot=slot, name=source, kind="ris", source=source, start=len(entries)))
         for record, entry in zip(chosen, found, strict=True):
             entry.id = record.id

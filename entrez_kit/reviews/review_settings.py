@@ -16,11 +16,11 @@ Text = Annotated[str, StringConstraints(max_length=20_000)]
 SourceKind = Literal["database", "register", "website", "organisation", "citations"]
 
 
-class _Table(BaseModel):
+class _SettingsTable(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class PubMedSettings(_Table):
+class PubMedSettings(_SettingsTable):
     """The search of PubMed: the file of the strategy in the folder, and its dialect if the lines do not show it."""
 
     strategy: Text = "strategies/pubmed.txt"
@@ -30,7 +30,7 @@ class PubMedSettings(_Table):
     overlap_days: int = Field(default=14, ge=0, le=366)
 
 
-class SourceSettings(_Table):
+class SourceSettings(_SettingsTable):
     """What only a person knows about a source of imported files."""
 
     kind: SourceKind = "database"
@@ -41,14 +41,14 @@ class SourceSettings(_Table):
     filters: Text = ""
 
 
-class Previous(_Table):
+class Previous(_SettingsTable):
     """The studies and reports of the previous version of the review."""
 
     studies: int = Field(ge=0)
     reports: int = Field(ge=0)
 
 
-class ReviewSettings(_Table):
+class ReviewSettings(_SettingsTable):
     """The settings of a review."""
 
     format: Literal[1]

@@ -20,7 +20,7 @@ from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
-from entrez_kit.reviews.journal import Change, ChangeKind, Run
+from entrez_kit.reviews.journal import ChangeKind, RecordChange, Run
 from entrez_kit.reviews.records import (
     Gone,
     ReviewRecord,
@@ -72,7 +72,7 @@ class UpdateResult(Warned):
     answered_by: str
     found: int
     counts: dict[str, int]
-    changes: list[Change]
+    changes: list[RecordChange]
     undecided: int
 
 
@@ -163,7 +163,7 @@ class _Update:
         self._searched = {record.pmid: record for record in review.records if record.file is None and record.pmid}
         self._imported = [record for record in review.records if record.file is not None and record.pmid]
 
-    def run(self) -> list[Change]:
+    def run(self) -> list[RecordChange]:
         """Change the records of the review, and return the changes."""
         wanted = dict.fromkeys([*self._current, *self._searched, *(one.pmid or "" for one in self._imported)])
         begin_stage("Fetching records")
@@ -179,7 +179,7 @@ class _Update:
         changes += self._compare_imported(articles)
         return changes
 
-    def _add(self, pmid: str, article: Article | None) -> Change:
+    def _add(self, pmid: str, article: Article | None) -> RecordChange:
         """Add a new record."""
         if article is None:
             record = record_without_data(pmid, SOURCE, self._number)
@@ -187,13 +187,15 @@ class _Update:
             record = record_of_article(article, SOURCE, self._number)
         self._review.records.append(record)
         status = record.standing.status if record.standing else None
-        return Change(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
+        return RecordChange(id=record.id, kind="new", pmid=pmid, title=record.title, status=status)
 
     def _replace(self, old: ReviewRecord, new: ReviewRecord) -> None:
         for name in ("doi", "pmcid", "fields", "standing", "gone"):
             setattr(old, name, getattr(new, name))
 
-    def _compare(self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]) -> Change | None:
+    def _compare(
+        self, record: ReviewRecord, article: Article | None, articles: Mapping[str, Article]
+    ) -> RecordChange | None:
         """Compare a record of the search with PubMed, and update it."""
         assert record.pmid is not None
         is_listed = record.pmid in self._current
@@ -226,12 +228,12 @@ class _Update:
         successor = (notice[1].pmid or notice[1].doi) if notice is not None and notice[1] is not None else None
         return self._describe(record, found, fields=fields, status=status, successor=successor)
 
-    def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> Change:
-        return Change.model_validate(
+    def _describe(self, record: ReviewRecord, kind: ChangeKind, **more: object) -> RecordChange:
+        return RecordChange.model_validate(
             {"id": record.id, "kind": kind, "pmid": record.pmid, "title": record.title, **more}
         )
 
-    def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[Change]:
+    def _compare_imported(self, articles: Mapping[str, Article]) -> Iterable[RecordChange]:
         """Update the standing of imported records that PubMed has, except those that the search also found."""
         for record in self._imported:
             article = articles.get(record.pmid or "")

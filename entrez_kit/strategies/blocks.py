@@ -8,7 +8,7 @@ from entrez_kit.strategies.strategy import Strategy
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class StrategyBlock:
     """A part of a query that every record must match, or must not match if it is excluded.
 
     ``line`` is the line of the strategy with this query; None if it is only a part of a line.
@@ -19,7 +19,7 @@ class Block:
     line: int | None = None
 
 
-def split_blocks(strategy: Strategy, query: str) -> list[Block]:
+def split_blocks(strategy: Strategy, query: str) -> list[StrategyBlock]:
     """Return the blocks of a query in order; one block if its outermost operator is OR."""
     lines: dict[str, int] = {}
     for line in strategy.lines:
@@ -27,11 +27,12 @@ def split_blocks(strategy: Strategy, query: str) -> list[Block]:
         if text is not None and line.number is not None:
             lines.setdefault(unwrap(text), line.number)
     return [
-        Block(condition.text, condition.is_excluded, lines.get(condition.text)) for condition in split_conditions(query)
+        StrategyBlock(condition.text, condition.is_excluded, lines.get(condition.text))
+        for condition in split_conditions(query)
     ]
 
 
-def join_blocks(blocks: Sequence[Block]) -> str:
+def join_blocks(blocks: Sequence[StrategyBlock]) -> str:
     """Return the query of blocks."""
     required = [f"({block.query})" for block in blocks if not block.is_excluded]
     query = " AND ".join(required) or "all[sb]"

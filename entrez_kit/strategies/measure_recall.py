@@ -20,7 +20,7 @@ from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.query.words import STOP_WORDS, split_words
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import run_in_order
-from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
+from entrez_kit.strategies.blocks import StrategyBlock, join_blocks, split_blocks
 from entrez_kit.strategies.models import MAX_KNOWN, StrategyRequest
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import COUNT_DEADLINE_MS, read_request, refuse_untranslated
@@ -52,7 +52,7 @@ class RecallRequest(StrategyRequest):
     )
 
 
-class Change(Result):
+class SuggestedChange(Result):
     """A change that finds a missed record: a term to add to blocks with OR, or excluded blocks to remove.
 
     ``added_records`` is the number of records that the changed strategy finds in addition.
@@ -73,7 +73,7 @@ class KnownRecord(Result):
     title: str | None = omit_if_empty()
     missed_by: list[int] = omit_if_empty([])
     words: list[str] = omit_if_empty([])
-    change: Change | None = omit_if_empty()
+    change: SuggestedChange | None = omit_if_empty()
 
 
 class BlockRecall(Result):
@@ -213,7 +213,9 @@ def _has_known_pmids(query: str, pmids: Sequence[str]) -> bool:
     return bool(set(pmids) & set(re.findall(r"\b([0-9]{1,9})\[(?:pmid|uid)\]", query)))
 
 
-def find_excluded(services: Services, strategy: Strategy, known: Sequence[str]) -> list[tuple[Block, list[str]]]:
+def find_excluded(
+    services: Services, strategy: Strategy, known: Sequence[str]
+) -> list[tuple[StrategyBlock, list[str]]]:
     """Return the blocks that NOT excludes and that known records match, with the PMIDs of these records.
 
     Raises:
@@ -315,7 +317,7 @@ def _explain_missed(
     search: _Search,
     request: RecallRequest,
     known_words: set[str],
-    blocks: Sequence[Block],
+    blocks: Sequence[StrategyBlock],
     total: int,
     missed: Sequence[KnownRecord],
 ) -> list[str]:
@@ -377,8 +379,8 @@ def list_candidates(article: Article) -> list[str]:
 
 
 def _find_change(
-    search: _Search, blocks: Sequence[Block], total: int, record: KnownRecord, terms: Sequence[str]
-) -> Change | None:
+    search: _Search, blocks: Sequence[StrategyBlock], total: int, record: KnownRecord, terms: Sequence[str]
+) -> SuggestedChange | None:
     """Return the change with the fewest additional records that finds a missed record; None if none of them does."""
     failing = [number for number in record.missed_by if not blocks[number - 1].is_excluded]
     removed = [number for number in record.missed_by if blocks[number - 1].is_excluded]
@@ -386,7 +388,7 @@ def _find_change(
 
     def build(term: str | None) -> str:
         changed = [
-            Block(f"({block.query}) OR {term}", line=block.line) if number in failing else block
+            StrategyBlock(f"({block.query}) OR {term}", line=block.line) if number in failing else block
             for number, block in enumerate(blocks, start=1)
             if number not in removed
         ]
@@ -396,7 +398,7 @@ def _find_change(
     counts = search.count(queries)
     for count, query, term in sorted(zip(counts, queries, candidates, strict=True), key=lambda candidate: candidate[0]):
         if record.pmid and search.match([query], [record.pmid])[0]:
-            return Change(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
+            return SuggestedChange(add=term, to_blocks=failing, remove_blocks=removed, added_records=count - total)
     return None
 
 

@@ -100,7 +100,7 @@ def read_lines(text: str) -> list[PrintedLine]:
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):
         return _read_history(physical)
     numbers = _find_numbers(physical)
-    return _set_numbers(_Reader(physical, numbers).read(), bool(numbers))
+    return _set_numbers(_LineReader(physical, numbers).read(), bool(numbers))
 
 
 def _split_cells(line: str) -> list[str]:
@@ -160,7 +160,7 @@ def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
     return lines
 
 
-class _Reader:
+class _LineReader:
     """Joins physical lines to lines of the strategy."""
 
     def __init__(self, physical: Sequence[str], numbers: dict[int, int]) -> None:

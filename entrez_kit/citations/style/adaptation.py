@@ -22,11 +22,11 @@ SUFFIX: Final = ".csl"
 """The suffix of a style that is a file. Only the terminal accepts files; no other request names one."""
 MAX_STYLE_BYTES: Final = 5_000_000
 
-Change = Callable[[Any], None]
+StyleChange = Callable[[Any], None]
 
 
 @lru_cache(maxsize=16)
-def adapt_style(name: str, *changes: Change) -> bytes:
+def adapt_style(name: str, *changes: StyleChange) -> bytes:
     """Return a style as XML that does not number, sort or disambiguate entries.
 
     Args:

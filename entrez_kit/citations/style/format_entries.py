@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.pandoc import Entry, FormattedRun, format_entries
+from entrez_kit.citations.pandoc import FormattedEntry, FormattedRun, format_entries
 from entrez_kit.citations.style.adaptation import (
-    Change,
+    StyleChange,
     adapt_style,
     correct_ama,
     correct_chicago,
@@ -42,7 +42,7 @@ class Style:
     title: str
     csl: str
     wants: StyleRules
-    changes: tuple[Change, ...] = ()
+    changes: tuple[StyleChange, ...] = ()
 
 
 _UNIVERSITY: Final = (("University", "Univ."),)
@@ -150,7 +150,7 @@ _NO_PAGES: Final = re.compile(r", \((?=[0-9]{4}\)\.)")
 _RESTORED: Final = ((f", {GROUP[0]}", "; "), (f"{GROUP[1]}, ", "; "), *((mark, "") for mark in GROUP), (HYPHEN, "-"))
 
 
-def _apply_rules(entry: Entry, *, is_translated: bool) -> Entry:
+def _apply_rules(entry: FormattedEntry, *, is_translated: bool) -> FormattedEntry:
     """Apply rules that CSL cannot express.
 
     The translation and the language of a title follow its quotation marks (Chicago, MLA); other brackets are part of
@@ -170,7 +170,7 @@ def _apply_rules(entry: Entry, *, is_translated: bool) -> Entry:
     return tuple(FormattedRun(apply(run.text), run.kinds) for run in entry)
 
 
-def _add_status(entry: Entry, item: Item) -> Entry:
+def _add_status(entry: FormattedEntry, item: Item) -> FormattedEntry:
     """Add the publication status, which CSL styles do not support."""
     note = find_standing_note(item)
     if note is None or not entry:
@@ -187,7 +187,7 @@ _MARKS: Final = {
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]<>]")
 
 
-def render_entry(entry: Entry, markup: Markup) -> str:
+def render_entry(entry: FormattedEntry, markup: Markup) -> str:
     """Return an entry as plain text, Markdown or HTML, with plain spaces."""
     texts = (run.text if markup == "plain" else _render_run(run, markup) for run in entry)
     return " ".join("".join(texts).split())

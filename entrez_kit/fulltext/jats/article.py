@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
 from entrez_kit.fulltext.jats.front import read_front
-from entrez_kit.fulltext.jats.text import read_reference_list
+from entrez_kit.fulltext.jats.references import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.fulltext.models import ListedReference, PmcArticle, Section
 

@@ -3,15 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from entrez_kit.fulltext.jats.element_names import HEADINGS
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
-from entrez_kit.fulltext.jats.text import (
-    HEADINGS,
-    BlockCollector,
-    read_blocks,
-    read_heading,
-    read_inline_text,
-    yield_parts,
-)
+from entrez_kit.fulltext.jats.text import BlockCollector, read_blocks, read_heading, read_inline_text, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.fulltext.models import Section
 

@@ -7,14 +7,8 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import IdKind, read_identifier
 from entrez_kit.base.markup import END, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
-from entrez_kit.fulltext.jats.text import (
-    HEADINGS,
-    read_blocks,
-    read_heading,
-    read_inline_text,
-    to_one_line,
-    yield_parts,
-)
+from entrez_kit.fulltext.jats.element_names import HEADINGS
+from entrez_kit.fulltext.jats.text import read_blocks, read_heading, read_inline_text, to_one_line, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.fulltext.models import FulltextAuthor, FulltextDate, FulltextJournal, PmcArticle, TranslatedAbstract
 from entrez_kit.pubmed.standing import determine_standing_of_jats

@@ -15,9 +15,23 @@ from entrez_kit.base.formulas import read_formula
 from entrez_kit.base.markup import CALLOUT, END, SUBSCRIPT, SUPERSCRIPT, write_scripts
 from entrez_kit.base.mixed_content import SCRIPTS
 from entrez_kit.base.numerals import to_roman
+from entrez_kit.fulltext.jats.element_names import (
+    BLOCK,
+    CITATIONS,
+    FLOATS,
+    FORMULAS,
+    HIDDEN,
+    INLINE,
+    ONE_BLOCK,
+    PEOPLE,
+    PICTURES,
+    PLAIN,
+    PREFERRED,
+    TIGHT,
+    TITLES,
+)
 from entrez_kit.fulltext.jats.tables import read_rows
-from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
-from entrez_kit.fulltext.models import ListedReference
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children
 
 BREAK: Final = "\x1f"
 """A placeholder for a forced line break until the text is normalized; XML does not allow this character."""
@@ -25,71 +39,12 @@ FORMULA: Final = "[formula]"
 """The text for a formula that is only a picture."""
 MAX_SECTIONS: Final = 30
 """Sections nested deeper become part of the text of their parent."""
-HEADINGS: Final = ("label", "title", "subtitle")
-
-_INLINE: Final = frozenset(
-    (
-        *("bold", "italic", "underline", "overline", "sub", "sup", "inf", "sc", "roman", "sans-serif", "monospace"),
-        *("strike", "fixed-case", "styled-content", "named-content", "xref", "ext-link", "uri", "email", "x", "ruby"),
-        *("rb", "rt", "rp", "abbrev", "target", "milestone-start", "milestone-end", "inline-formula", "chem-struct"),
-        *("inline-supplementary-material", "related-article", "related-object", "private-char", "glyph-data"),
-        *("overline-start", "overline-end", "underline-start", "underline-end", "funding-source", "award-id"),
-        *("b", "i", "u", "em", "strong", "tt", "span", "small", "big", "a", "font", "code-inline", "emphasis", "hi"),
-        *("institution", "country", "content-language", "price", "isbn", "issn"),
-    )
-)
-"""Inline markup, which does not interrupt a word or sentence."""
-
-_PLAIN: Final = frozenset(("bold", "italic", "underline", "sc", "ext-link", "monospace"))
-"""Inline markup whose content is read like the surrounding text."""
 
 _CITED: Final = "bibr"
 _REACH: Final = 16
 """The number of last pieces of a line that are searched for its last character."""
 _MAX_MARK: Final = 5
 """In characters; longer links to notes are words of the sentence ("see note 3")."""
-
-_BLOCK: Final = frozenset(
-    (
-        *("title", "subtitle", "label", "caption", "disp-quote", "attrib", "statement", "fn-group", "ack", "app"),
-        *("app-group", "glossary", "notes", "bio", "sec", "back", "body", "boxed-text", "caption", "address", "def"),
-        *("sig-block", "sig", "speech", "speaker", "question", "question-wrap", "question-preamble", "answer"),
-        *("answer-set", "explanation", "textual-form", "license", "license-p", "permissions", "copyright-statement"),
-        *("kwd-group", "kwd", "floats-group", "fig-group", "table-wrap-group", "table-wrap-foot", "array"),
-        *("disp-formula-group", "floats-wrap", "author-notes", "addr-line", "epigraph", "dedication", "div", "block"),
-        *("verse-line", "ul", "ol", "li", "dl", "dt", "dd", "blockquote", "supplement", "gloss-group", "index-entry"),
-        *("abstract", "trans-abstract", "front-note", "foreword", "preface", "named-book-part-body", "h1", "h2", "h3"),
-    )
-)
-"""Block elements: their heading, if any, and their content are on separate lines."""
-
-_ONE_BLOCK: Final = frozenset(
-    ("fig", "table-wrap", "chem-struct-wrap", "supplementary-material", "media", "graphic", "chem-struct-wrapper")
-)
-"""Elements whose parts (label, caption, rows, notes) are lines of one block."""
-
-_FLOATS: Final = _ONE_BLOCK | {"boxed-text", "fig-group", "table-wrap-group", "fn"}
-"""Elements that are only anchored in a paragraph: they follow it instead of splitting its sentence."""
-
-_HIDDEN: Final = frozenset(
-    (
-        *("object-id", "sec-meta", "ref-list", "processing-meta", "custom-meta-group", "copyright-year"),
-        *("copyright-holder", "colgroup", "col", "colspec", "spanspec", "institution-id", "fn-meta", "price-meta"),
-        *("license_ref", "free_to_read", "object-meta", "counts", "glyph-ref"),
-    )
-)
-"""Elements without text for readers. References are read separately."""
-
-_PREFERRED: Final = (
-    *("math", "tex-math", "table", "oasis-table", "textual-form", "preformat", "code", "chem-struct"),
-    *("disp-formula", "inline-formula", "media", "graphic", "inline-graphic", "inline-media"),
-)
-"""The preferred version among alternatives, best first."""
-
-_CITATIONS: Final = frozenset(
-    ("mixed-citation", "element-citation", "nlm-citation", "citation", "citation-alternatives", "product")
-)
-_PICTURES: Final = frozenset(("graphic", "inline-graphic", "media", "inline-media"))
 _BLANKS: Final = re.compile(r"[ \t\r\n\f\v\x85\u2028\u2029]+")
 _AT_BREAK: Final = re.compile(rf"(?<! ) *+{BREAK} *+")
 _MIN_ALT_WORDS: Final = 4
@@ -184,7 +139,7 @@ class BlockCollector:
 
     def finish(self) -> list[str]:
         """End the last line and return all blocks."""
-        self.end()
+        self.end_line()
         self.blocks += self._floats
         self._floats = []
         return self.blocks
@@ -200,7 +155,7 @@ class BlockCollector:
                 self._line.append(" ")
         self._line.append(text)
 
-    def end(self) -> None:
+    def end_line(self) -> None:
         """End the line; the next text starts a new block."""
         self._apart = False
         if self._line:
@@ -209,9 +164,9 @@ class BlockCollector:
             if line:
                 self.blocks.append(line)
 
-    def block(self, text: str) -> None:
+    def append_block(self, text: str) -> None:
         """End the line and add a finished block."""
-        self.end()
+        self.end_line()
         if text.strip():
             self.blocks.append(text)
 
@@ -238,21 +193,21 @@ class BlockCollector:
     def add_node(self, element: Any) -> None:
         """Add an element."""
         name = get_local_name(element)
-        if not name or name in _HIDDEN or name in self._without:
+        if not name or name in HIDDEN or name in self._without:
             return
-        if name in _FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
+        if name in FLOATS and self._in_paragraph and any(piece.strip() for piece in self._line):
             self._floats += self.read_part(lambda part: part.add_node(element))
             return
         if handler := _HANDLERS.get(name):
             handler(self, element)
-        elif name in _INLINE:
+        elif name in INLINE:
             self.add_content(element)
-        elif name in _ONE_BLOCK:
+        elif name in ONE_BLOCK:
             self.add_block(BlockCollector.add_float, element)
-        elif name in _BLOCK:
-            self.end()
+        elif name in BLOCK:
+            self.end_line()
             self.add_float(element)
-            self.end()
+            self.end_line()
         else:
             self.add_apart(lambda: self.add_content(element))
 
@@ -270,7 +225,7 @@ class BlockCollector:
 
     def add_block(self, read: Callable[["BlockCollector", Any], None], element: Any) -> None:
         """Add an element as one block."""
-        self.block("\n".join(self.read_part(lambda part: read(part, element))))
+        self.append_block("\n".join(self.read_part(lambda part: read(part, element))))
 
     def read_inline(self, element: Any) -> str:
         """Return an element's text on one line; "" for None."""
@@ -282,8 +237,8 @@ class BlockCollector:
         head = list(iter_children(element, *names)) if len(element) and names else []
         head = head[: 2 if [get_local_name(node) for node in head[:2]] == ["label", "title"] else 1]
         if head and head[0] is next(iter_children(element), None):
-            self.end()
-            self.block(to_one_line(" ".join(self.read_inline(node) for node in head)))
+            self.end_line()
+            self.append_block(to_one_line(" ".join(self.read_inline(node) for node in head)))
             self.add_content(element, skip=head)
         else:
             self.add_content(element)
@@ -292,26 +247,26 @@ class BlockCollector:
         """Add label and title, the rest, and the DOI that figures, tables and boxes of some journals have."""
         self.add_headed(element)
         for node in iter_children(element, "object-id"):
-            self.block(self.read_inline(node) if get_attribute(node, "pub-id-type") == "doi" else "")
+            self.append_block(self.read_inline(node) if get_attribute(node, "pub-id-type") == "doi" else "")
 
     def add_paragraph(self, element: Any) -> None:
         """Add a paragraph, then the elements that are only anchored in it."""
-        self.end()
+        self.end_line()
         self._in_paragraph += 1
         self.add_content(element)
         self._in_paragraph -= 1
-        self.end()
+        self.end_line()
         if not self._in_paragraph:
             self.blocks += self._floats
             self._floats = []
 
     def add_verbatim(self, element: Any) -> None:
         """Add preformatted text with its line breaks and spaces."""
-        self.end()
+        self.end_line()
         text = "".join(self._read_verbatim(element)).expandtabs(4).replace("\r\n", "\n")
         lines = textwrap.dedent(write_scripts(text)).split("\n")
         first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
-        self.block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
+        self.append_block("\n".join(line.rstrip() for line in lines[first:]).rstrip())
 
     def _read_verbatim(self, element: Any) -> Iterator[str]:
         """Yield the pieces of a text without normalizing white space."""
@@ -341,14 +296,14 @@ class BlockCollector:
             else:
                 lines += [self.read_inline(node)] if name in ("label", "title") else self._read_lines(node)
             lines.append(to_one_line(node.tail or ""))
-        self.block("\n".join(line for line in lines if line))
+        self.append_block("\n".join(line for line in lines if line))
 
     def _read_lines(self, element: Any) -> list[str]:
         return "\n".join(self.read_part(lambda part: part.add_node(element))).split("\n")
 
     def _read_item(self, element: Any, kind: str, number: int) -> list[str]:
         label = find_child(element, "label")
-        mark = self.read_inline(label) or _mark(kind, number)
+        mark = self.read_inline(label) or _choose_item_mark(kind, number)
         part = self.read_part(lambda part: part.add_content(element, skip=[label]))
         first, *more = "\n".join(part).split("\n")
         return [f"{mark} {first}".strip(), *(f"  {line}" for line in more)]
@@ -403,28 +358,28 @@ class BlockCollector:
         """Add a footnote as one block, with its mark first."""
         label = find_child(element, "label")
         part = self.read_part(lambda part: part.add_content(element, skip=[label]))
-        self.block(f"{self.read_inline(label)} {chr(10).join(part)}".strip())
+        self.append_block(f"{self.read_inline(label)} {chr(10).join(part)}".strip())
 
-    def display_formula(self, element: Any) -> None:
+    def add_display_formula(self, element: Any) -> None:
         """Add a formula with its number on a separate line."""
         label = find_child(element, "label")
         text = self.read_formula(element, skip=[label])
-        self.block(f"{text} {self.read_inline(label)}".strip())
+        self.append_block(f"{text} {self.read_inline(label)}".strip())
 
     def read_formula(self, element: Any, skip: Iterable[Any] = ()) -> str:
         """Return a formula on one line, or a placeholder if it is only a picture."""
         named = {get_local_name(node): node for node in reversed(list(iter_children(element)))}
         if "math" in named and read_formula(named["math"]):  # the others are pictures and other notations of it
-            skip = [*skip, *iter_children(element, "tex-math", *_PICTURES)]
+            skip = [*skip, *iter_children(element, "tex-math", *PICTURES)]
         blocks = self.read_part(lambda part: part.add_content(element, skip=skip))
         text = to_one_line(" ".join(blocks))
-        return text or (FORMULA if any(get_local_name(node) in _PICTURES for node in element.iter()) else "")
+        return text or (FORMULA if any(get_local_name(node) in PICTURES for node in element.iter()) else "")
 
     def add_alternatives(self, element: Any) -> None:
         """Add the best of several alternatives that have text or are formulas."""
-        rank = {name: place for place, name in enumerate(_PREFERRED)}
+        rank = {name: place for place, name in enumerate(PREFERRED)}
         for node in sorted(iter_children(element), key=lambda node: rank.get(get_local_name(node), len(rank))):
-            if get_local_name(node) in _FORMULAS or any(words.strip() for words in node.itertext()):
+            if get_local_name(node) in FORMULAS or any(words.strip() for words in node.itertext()):
                 self.add_node(node)
                 return
         self.add_text(element.text)
@@ -438,7 +393,7 @@ class BlockCollector:
         """Add the description of a picture, unless it carries no information."""
         words = to_one_line("".join(element.itertext()))
         if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
-            self.block(words)
+            self.append_block(words)
 
     def add_abbreviation(self, element: Any) -> None:
         """Add an abbreviation, with its meaning in brackets if the markup has one."""
@@ -449,7 +404,7 @@ class BlockCollector:
 
     def add_table(self, element: Any) -> None:
         """Add a table: a line per row, a tab between cells."""
-        self.end()
+        self.end_line()
         for caption in iter_children(element, "caption", "title"):  # inside the table, as in HTML
             self.add_node(caption)
         rows = read_rows(element, self._read_cell)
@@ -458,11 +413,11 @@ class BlockCollector:
 
     def _read_cell(self, cell: Any) -> str:
         # a fast path: most cells have only text and simple markup, and there may be a hundred thousand
-        if all(node.tag in _PLAIN for node in cell.iterdescendants()):
+        if all(node.tag in PLAIN for node in cell.iterdescendants()):
             return to_one_line("".join(cell.itertext()))
         return self.read_inline(cell)
 
-    def name(self, element: Any) -> None:
+    def add_name(self, element: Any) -> None:
         """Add a person's name."""
         parts = [self.read_inline(part) for part in iter_children(element, "prefix", "given-names")]
         parts += [self.read_inline(part) for part in iter_children(element, "surname", "suffix")]
@@ -487,7 +442,8 @@ def _read_tex(element: Any) -> str:
     return " ".join(inner.split())
 
 
-def _mark(kind: str, number: int) -> str:
+def _choose_item_mark(kind: str, number: int) -> str:
+    """Return the mark of a list item: its number in the style of the list, a dash, or nothing."""
     if kind == "order" or kind.startswith(("arabic", "number")):
         return f"{number}."
     if kind.startswith("alpha"):
@@ -499,16 +455,7 @@ def _mark(kind: str, number: int) -> str:
     return "" if kind in ("simple", "none") else "-"
 
 
-# Citations
-
-_TITLES: Final = ("article-title", "chapter-title", "part-title", "data-title", "trans-title")
-_PEOPLE: Final = ("person-group", "name", "string-name", "collab", "etal", "anonymous", "name-alternatives")
 _IDS: Final[Mapping[str, str]] = {"doi": "doi:", "pmid": "PMID:", "pmc": "", "pmcid": "", "arxiv": "arXiv:"}
-_TIGHT: Final = frozenset(
-    ("bold", "italic", "sc", "underline", "monospace", "roman", "xref", "styled-content", "named-content", *SCRIPTS)
-)
-"""Markup inside a word of a citation; other elements separate words."""
-_FORMULAS: Final = frozenset(("inline-formula", "disp-formula"))
 
 
 def read_citation(element: Any, *, label: bool = True) -> str:
@@ -542,13 +489,13 @@ class _Verbatim(BlockCollector):
     def add_node(self, element: Any) -> None:
         """Add an element; no element is hidden, and a superscript is not a note mark."""
         name = get_local_name(element)
-        if name in _FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
+        if name in FORMULAS or name in ("alternatives", "math", "tex-math", "break", "br"):
             super().add_node(element)
         elif name in SCRIPTS:
             self._line.append(SCRIPTS[name])
             self.add_content(element)
             self._line.append(END)
-        elif name in _TIGHT:
+        elif name in TIGHT:
             self.add_content(element)
         elif name:
             self.add_apart(lambda: self.add_content(element))
@@ -576,13 +523,13 @@ def _join_fields(element: Any, skip: Any) -> str:
     def read_text(*names: str, joiner: str = " ") -> str:
         return joiner.join(filter(None, (_read_field(node) for node in take(*names))))
 
-    people = take(*_PEOPLE)
+    people = take(*PEOPLE)
     authors: list[Any] = []
     editors: list[Any] = []
     for node in people:
         is_author = get_attribute(node, "person-group-type") in ("", "author", "authors", "collab")
         (authors if is_author else editors).append(node)
-    parts = [read_text("label"), _read_people(authors), read_text(*_TITLES, joiner=". ")]
+    parts = [read_text("label"), _read_people(authors), read_text(*TITLES, joiner=". ")]
     if editors:
         kind = get_attribute(editors[0], "person-group-type")
         parts.append(f"{_read_people(editors)} ({kind})")
@@ -648,39 +595,6 @@ def _join_sentences(parts: Iterable[str]) -> str:
     return line if not line or line.endswith((".", "?", "!")) or is_address else f"{line}."
 
 
-# Reference lists
-
-
-def read_reference_list(article: Any) -> list[ListedReference]:
-    """Return the references of an article, without those of the letters and replies in it."""
-    found: list[ListedReference] = []
-    for element in iter_descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
-        label, citation = _read_reference(element)
-        if citation:
-            found.append(
-                ListedReference(id=get_attribute(element, "id") or None, label=label or None, citation=citation)
-            )
-    return found
-
-
-def _read_reference(reference: Any) -> tuple[str, str]:
-    label, texts = "", []
-    is_twice = find_child(reference, "mixed-citation") is not None
-    for part in iter_children(reference):
-        name = get_local_name(part)
-        if name == "element-citation" and is_twice:
-            pass  # SciELO repeats the citation
-        elif name == "label":
-            label = label or read_inline_text(part)
-        elif name in _CITATIONS:
-            own = find_child(part, "label")
-            label = label or read_inline_text(own)
-            texts.append(read_citation(part, label=False))
-        else:
-            texts.append(read_inline_text(part))
-    return label, to_one_line(" ".join(text for text in texts if text))
-
-
 _HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
     "p": BlockCollector.add_paragraph,
     **dict.fromkeys(("break", "br"), lambda flow, _: flow.add_text(BREAK)),
@@ -688,7 +602,7 @@ _HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
     "verse-group": lambda flow, element: flow.add_block(BlockCollector.add_headed, element),
     **dict.fromkeys(("list", "def-list"), BlockCollector.add_list),
     "fn": BlockCollector.add_footnote,
-    "disp-formula": BlockCollector.display_formula,
+    "disp-formula": BlockCollector.add_display_formula,
     "inline-formula": lambda flow, element: flow.add_text(flow.read_formula(element)),
     "math": lambda flow, element: flow.add_text(read_formula(element)),
     "tex-math": lambda flow, element: flow.add_text(_read_tex(element)),
@@ -700,6 +614,6 @@ _HANDLERS: Final[Mapping[str, Callable[[BlockCollector, Any], None]]] = {
     "table": BlockCollector.add_table,
     "xref": BlockCollector.add_link,
     **dict.fromkeys(SCRIPTS, BlockCollector.add_script),
-    "name": BlockCollector.name,
-    **dict.fromkeys(_CITATIONS, lambda flow, element: flow.add_apart(lambda: flow.add_text(read_citation(element)))),
+    "name": BlockCollector.add_name,
+    **dict.fromkeys(CITATIONS, lambda flow, element: flow.add_apart(lambda: flow.add_text(read_citation(element)))),
 }

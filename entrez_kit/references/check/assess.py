@@ -7,9 +7,9 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.pubmed.brief import format_brief_citation, format_brief_place
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.candidates import Candidates, FoundBy, RecordMatch
 from entrez_kit.references.check.compare_fields import IDENTIFIERS
 from entrez_kit.references.check.describe_missing import add_missing_record
-from entrez_kit.references.check.find_records import Candidates, FoundBy, RecordMatch
 from entrez_kit.references.check.findings import to_finding
 from entrez_kit.references.check.models import CheckedReference
 

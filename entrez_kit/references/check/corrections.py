@@ -15,7 +15,7 @@ from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.compare_fields import FieldName
 from entrez_kit.references.check.find_records import find_records
 from entrez_kit.references.check.findings import CODES, FindingCode
-from entrez_kit.references.check.models import Change, CheckedReference, LeftOut, Uncorrected
+from entrez_kit.references.check.models import CheckedReference, LeftOut, ReferenceChange, Uncorrected
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
 
@@ -155,7 +155,7 @@ class Corrections:
 
     unique: bool
     updates: dict[int, FieldUpdate] = field(default_factory=dict)
-    changes: list[Change] = field(default_factory=list)
+    changes: list[ReferenceChange] = field(default_factory=list)
     left_out: list[LeftOut] = field(default_factory=list)
     uncorrected: list[Uncorrected] = field(default_factory=list)
     _keys: dict[tuple[int, str], str] = field(default_factory=dict, init=False)
@@ -177,9 +177,9 @@ class Corrections:
         if correction is not None:
             self.updates[index] = correction
             for name, old, new in list_changes(reference, correction):
-                self.changes.append(Change(**about, field=name, old=old, new=new))
+                self.changes.append(ReferenceChange(**about, field=name, old=old, new=new))
             if correction.note:
-                self.changes.append(Change(**about, field="note", old="", new=correction.note))
+                self.changes.append(ReferenceChange(**about, field="note", old="", new=correction.note))
             if correction.same_as is not None:
                 self.left_out.append(LeftOut(**about, same_as=correction.same_as))
         if codes := list_uncorrected(outcome, correction):

@@ -17,7 +17,7 @@ from entrez_kit.pubmed.models import (
 )
 from entrez_kit.pubmed.standing import LIFTED, determine_standing
 
-Record = Mapping[str, Any]
+CrossrefRecord = Mapping[str, Any]
 
 UPDATES: Final[Mapping[str, StandingStatus]] = {
     "retraction": "retracted",
@@ -41,7 +41,7 @@ _NOTICES: Final[Mapping[StandingStatus, StandingStatus]] = {
 """The status of the notice itself, by the status that it gives to another work."""
 
 
-def determine_standing_of_work(record: Record, notices: Iterable[Record] = ()) -> Standing | None:
+def determine_standing_of_work(record: CrossrefRecord, notices: Iterable[CrossrefRecord] = ()) -> Standing | None:
     """Return the status of a work by its record and by the notices that name it; None if they have no status.
 
     Args:
@@ -75,7 +75,7 @@ def determine_standing_by_notices(notices: Iterable[StandingNotice]) -> Standing
     return Standing(status=distinct[0].status, notices=distinct) if distinct else None
 
 
-def read_title(record: Record) -> str:
+def read_title(record: CrossrefRecord) -> str:
     """Return the title of a work, with its subtitle."""
     parts = [
         convert_to_plain_text(str(part))
@@ -86,7 +86,7 @@ def read_title(record: Record) -> str:
     return ": ".join(part for part in parts if part)
 
 
-def convert_to_article(record: Record) -> Article:
+def convert_to_article(record: CrossrefRecord) -> Article:
     """Convert a record to a PubMed article without a PMID."""
     doi = str(record["DOI"])
     dates = [next(iter((record.get(name) or {}).get("date-parts") or [[]])) for name in _DATES]
@@ -126,7 +126,7 @@ def convert_to_article(record: Record) -> Article:
 _DATES: Final = ("published-print", "issued", "published-online", "published")
 
 
-def _read_author(person: Record) -> Author | None:
+def _read_author(person: CrossrefRecord) -> Author | None:
     family, given = (flatten_scripts(str(person.get(name) or "")) for name in ("family", "given"))
     if not family:
         group = flatten_scripts(str(person.get("name") or given))
@@ -134,28 +134,28 @@ def _read_author(person: Record) -> Author | None:
     return Author(last_name=family, first_name=given or None, suffix=person.get("suffix"))
 
 
-def _iter_objects(holder: Any, name: str) -> Iterator[Record]:
+def _iter_objects(holder: Any, name: str) -> Iterator[CrossrefRecord]:
     listed = holder.get(name) if isinstance(holder, Mapping) else None
     for item in listed if isinstance(listed, list) else ():
         if isinstance(item, Mapping):
             yield item
 
 
-def _read_text(record: Record, name: str) -> str | None:
+def _read_text(record: CrossrefRecord, name: str) -> str | None:
     value = record.get(name)
     return str(value) if value not in (None, "") else None
 
 
-def _read_doi(record: Record) -> str:
+def _read_doi(record: CrossrefRecord) -> str:
     return str(record.get("DOI") or "").lower()
 
 
-def _read_status(update: Record) -> StandingStatus:
+def _read_status(update: CrossrefRecord) -> StandingStatus:
     kind = str(update.get("type") or update.get("label") or "").strip().lower().replace(" ", "_").replace("-", "_")
     return UPDATES.get(kind, "corrected")
 
 
-def _build_notice(update: Record, doi: str, status: StandingStatus | None = None) -> StandingNotice:
+def _build_notice(update: CrossrefRecord, doi: str, status: StandingStatus | None = None) -> StandingNotice:
     updated = update.get("updated")
     date = str(updated.get("date-time") or "")[:10] if isinstance(updated, Mapping) else ""
     return StandingNotice(

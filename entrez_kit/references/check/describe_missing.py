@@ -4,7 +4,7 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.pubmed.brief import format_brief_citation
-from entrez_kit.references.check.find_records import Candidates
+from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.models import CheckedReference, NearestWork
 from entrez_kit.references.check.pasted_lists import MAX_TEXT

@@ -83,7 +83,12 @@ PLACE_PART: Final = re.compile(r"(?:(?:[^\W\d_]{1,3}|№)\.? ?)?[0-9]")
 """A year, a volume or a page."""
 LETTER_FIRST: Final = re.compile(r"[#\s\"“‘'«„¿¡(\[<*_]*+[^\W\d_]|\s*+$")
 
-
+MIN_MARKED: Final = 3
+"""Minimum number of references that show an unusual mark."""
+MOSTLY: Final = 0.8
+"""Minimum share of lines that have a sign of the whole list."""
+IN_ORDER: Final = 0.6
+"""Minimum share of marks that are one more than the mark above."""
 _ENDS_WITH_LINK: Final = re.compile(
     r"\b(?:reference source|google scholar|cross ?ref|view (?:article|record))\s*+$", re.IGNORECASE
 )
@@ -120,3 +125,20 @@ def is_dated(text: str) -> bool:
 def is_year(count: int) -> bool:
     """Return whether a number can be a year."""
     return 1800 <= count <= 2100
+
+
+def may_begin(text: str) -> bool:
+    """Return whether a reference can begin with a line."""
+    mark = MARK.match(text)
+    body = text[mark.end() :] if mark else text
+    return LETTER_FIRST.match(body) is not None and not is_continuation(body)
+
+
+def is_continuation(text: str) -> bool:
+    """Return whether a line must be in the middle of a reference."""
+    return LATIN_SMALL.match(text) is not None or CONTINUATION_START.match(text) is not None
+
+
+def measure_indent(text: str) -> int:
+    """Return the number of characters before the first word of a line."""
+    return len(text) - len(text.lstrip())

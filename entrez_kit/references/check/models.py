@@ -9,8 +9,8 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.core.model import Result, Warn, omit_if_empty
 from entrez_kit.pubmed.models import RetractionStatus, Standing, StandingStatus
 from entrez_kit.pubmed.standing import to_retraction_status
+from entrez_kit.references.check.candidates import FoundBy
 from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
-from entrez_kit.references.check.find_records import FoundBy
 from entrez_kit.references.check.findings import CheckStatus, Finding, FindingCode, find_gravest
 from entrez_kit.references.check.sources import SourceName, SourceStanding
 from entrez_kit.references.files.references import FieldUpdate
@@ -106,7 +106,7 @@ class InTextFinding(Result):
     file: SkipJsonSchema[str | None] = omit_if_empty()
 
 
-class Change(Result):
+class ReferenceChange(Result):
     """A change in a corrected file; ``old`` is empty if the field was added, ``new`` if it was removed."""
 
     file: SkipJsonSchema[str | None] = omit_if_empty()
@@ -169,7 +169,7 @@ class CheckResult(Result):
     warnings: list[Warn] = omit_if_empty([])
     fixed: str | None = omit_if_empty()
     corrected: int = Field(default=0, exclude_if=lambda value: value == 0)
-    changes: list[Change] = omit_if_empty([])
+    changes: list[ReferenceChange] = omit_if_empty([])
     left_out: list[LeftOut] = omit_if_empty([])
     uncorrected: list[Uncorrected] = omit_if_empty([])
     accepted: int = Field(default=0, exclude_if=not_)

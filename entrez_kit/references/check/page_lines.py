@@ -1,4 +1,4 @@
-"""Recognize lines of a pasted list that are not references: page headers and footers, page numbers, line numbers.
+"""Recognize lines of a pasted list that are not references: page headers and footers, page numbers.
 
 A page header can look like a reference, and a number alone on a line can be the last word of a reference. A line is
 removed only if references never have such a line, if it is next to a form feed or another removed line, or if it is
@@ -8,7 +8,7 @@ repeated at regular distances.
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -16,15 +16,14 @@ from entrez_kit.base.numerals import read_roman
 from entrez_kit.references.check.guessing import YEAR
 from entrez_kit.references.check.line_signs import (
     CAPITAL,
-    CONTINUATION_START,
     ID,
-    LATIN_SMALL,
-    LETTER_FIRST,
     MARK,
     PARTICLE,
     REFERENCE_END,
-    classify_mark,
+    is_continuation,
+    may_begin,
 )
+from entrez_kit.references.check.text_lines import TextLine
 
 MAX_PAGE_LINE: Final = 250
 """Maximum characters of a page header or footer."""
@@ -40,21 +39,12 @@ UNEVEN: Final = 1.25
 """Maximum ratio of the longest page to the shortest, in lines."""
 MAX_ENTRY: Final = 1_000
 """Maximum characters between two numbers of references that are alone on their lines."""
-MAX_NUMBERED: Final = 0.8
-"""Minimum share of lines with consecutive numbers if the numbers are line numbers."""
-INSIDE: Final = 0.15
-"""Minimum share of numbered lines that cannot begin a reference if the numbers are line numbers."""
 MARKED: Final = 0.1
 """Minimum share of lines with a mark if each reference has a mark."""
 FILLED: Final = 0.7
 """Minimum share of the text width that a line and the next word have if the line is full."""
 WIDEST: Final = 160
 """Maximum characters of a line of wrapped text."""
-STEP: Final = 5
-"""Lines between two line numbers if not every line has a number."""
-
-_LINE_END: Final = re.compile(r"\r\n|[\n\r\x0b\x1c-\x1e\x85\u2028\u2029]")
-_LINE_NUMBER: Final = re.compile(r" {0,40}([0-9]{1,4})(?: {1,40}(?=\S)|$)")
 _LONE: Final = re.compile(r"[0-9]{1,4}")
 _YEAR: Final = re.compile(r"(?:1[89]|20)[0-9]{2}")
 _NUMBER_TO_COME: Final = re.compile(r"(?:[,:;(/–-]|\b(?:pp?|vol|no|nr|art|suppl|volume|article|s)\.?)$", re.IGNORECASE)
@@ -96,106 +86,6 @@ _WORDS: Final = re.compile(
     r"(?:[0-9]{1,4} )?[^\W\d_][^0-9;:()\[\]“”\"]{2,80}(?<![.,])(?:(?:19|20)[0-9]{2}[;,]? ?)?(?:[0-9]{1,4})?"
 )
 """A name or a title, with a year or a page number."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """A line of a text, without a form feed.
-
-    ``after_page`` is true if a page ends before this line, ``after_blank`` if an empty line separates it from the line
-    above. ``after_note`` is true if a heading or a sentence was removed above.
-    """
-
-    number: int
-    text: str
-    after_page: bool = False
-    after_blank: bool = False
-    after_note: bool = False
-
-
-def read_lines(text: str) -> list[TextLine]:
-    """Return the lines of a text. A form feed ends a page but does not begin a new line, as in an editor."""
-    lines: list[TextLine] = []
-    after_page = False
-    for number, raw in enumerate(_LINE_END.split(text), start=1):
-        parts = raw.split("\f")
-        for place, part in enumerate(parts):
-            after_page = after_page or place > 0
-            # In Markdown, a backslash ends a line.
-            line_text = part.removeprefix("\ufeff").expandtabs(8).rstrip().removesuffix("\\").rstrip()
-            if line_text or len(parts) == 1:
-                lines.append(TextLine(number, line_text, after_page and bool(line_text)))
-                after_page = after_page and not line_text
-    return lines
-
-
-def remove_line_numbers(lines: Sequence[TextLine]) -> tuple[list[TextLine], int]:
-    """Remove line numbers (of every line or every fifth line), and return how many were removed."""
-    found = [(n, match) for n, line in enumerate(lines) if line.text and (match := _LINE_NUMBER.match(line.text))]
-    numbers = _find_consecutive_numbers(lines, found) or _find_fifth_numbers(lines, found)
-    texts = [line.text for n, line in enumerate(lines) if line.text and n not in numbers]
-    indents = {len(text) - len(text.lstrip()) for text in texts}
-    in_margin = bool(indents) and all(match.end(1) <= min(indents) for match in numbers.values())
-    gaps = {match.end() - match.end(1) for match in numbers.values()}
-    # The rest of a gap is the indent of the text. Other lines have the same indent.
-    gap = next(
-        (one for one in range(1, min(gaps, default=1)) if {wide - one for wide in gaps} <= indents),
-        min(gaps, default=1),
-    )
-    plain = list(lines)
-    for n, match in numbers.items():
-        indent = match.end() if in_margin else match.end() - match.end(1) - gap
-        body = lines[n].text[match.end() :]
-        plain[n] = replace(lines[n], text=body and " " * indent + body)
-    return plain, len(numbers)
-
-
-def _find_consecutive_numbers(
-    lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]
-) -> dict[int, re.Match[str]]:
-    """Return line numbers of every line: each is one more than the number above, or 1 at the start of a page."""
-    total = sum(bool(line.text) for line in lines)
-    if total < STEP or len(found) < MAX_NUMBERED * total:
-        return {}
-    chain = dict(found[:1])
-    for (n, above), (m, match) in pairwise(found):
-        if 0 < int(match[1]) - int(above[1]) <= m - n or match[1] == "1":
-            chain[m] = match
-    bodies = [lines[n].text[match.end() :] for n, match in chain.items()]
-    inside = sum(bool(body) and not _may_begin(body) for body in bodies)
-    # In "1 - Doe", the dash is a part of the mark.
-    marked = sum(classify_mark(MARK.match(body))[0] not in ("", "-") for body in bodies)
-    counts_lines = inside >= INSIDE * len(bodies) or marked >= MAX_NUMBERED * len(bodies)
-    return chain if counts_lines and len(chain) >= MAX_NUMBERED * total else {}
-
-
-def _find_fifth_numbers(
-    lines: Sequence[TextLine], found: Sequence[tuple[int, re.Match[str]]]
-) -> dict[int, re.Match[str]]:
-    """Return line numbers 5, 10, 15 that are five lines apart."""
-    fifth = [(n, match) for n, match in found if int(match[1]) % STEP == 0]
-    if len(fifth) < 3 or len(fifth) < MAX_NUMBERED * len(found):
-        return {}
-    count = {n: place for place, n in enumerate(n for n, line in enumerate(lines) if line.text)}
-    chain: dict[int, re.Match[str]] = {}
-    for place, (n, above) in enumerate(fifth):
-        # The first word of another line can be a multiple of five.
-        for m, match in fifth[place + 1 : place + 4]:
-            if int(match[1]) - int(above[1]) in (m - n, count[m] - count[n]):
-                chain |= {n: above, m: match}
-    return chain if len(chain) >= 3 else {}
-
-
-def _may_begin(text: str) -> bool:
-    """Return whether a reference can begin with a line."""
-    mark = MARK.match(text)
-    body = text[mark.end() :] if mark else text
-    return LETTER_FIRST.match(body) is not None and not _is_continuation(body)
-
-
-def _is_continuation(text: str) -> bool:
-    """Return whether a line must be in the middle of a reference."""
-    return LATIN_SMALL.match(text) is not None or CONTINUATION_START.match(text) is not None
 
 
 def _read_page_number(word: str) -> int:
@@ -352,8 +242,8 @@ class _Pages:
         if not (above and below) or self._is_full_line(n):
             return False
         if self._is_interruption(n):
-            return possible or (ends_page and _WORDS.fullmatch(text) is not None and not _is_continuation(text))
-        between = REFERENCE_END.search(above) is not None and _may_begin(below)
+            return possible or (ends_page and _WORDS.fullmatch(text) is not None and not is_continuation(text))
+        between = REFERENCE_END.search(above) is not None and may_begin(below)
         named = possible and (None in _mask_page_numbers(text) or text.endswith("et al."))
         cites = any(sign.search(text) for sign in (_ENDS_SENTENCE, YEAR, ID))  # as references do
         plain = _WORDS.fullmatch(text) is not None and not cites
@@ -403,7 +293,7 @@ class _Pages:
         """Return whether two lines that differ in a number are page headers, and not the last lines of references."""
         text = self.texts[found[0]]
         words = " ".join(word for word in _mask_page_numbers(text) if word)
-        if _is_continuation(words) or any(_YEAR.fullmatch(str(self._find_page_number(n))) for n in found):
+        if is_continuation(words) or any(_YEAR.fullmatch(str(self._find_page_number(n))) for n in found):
             return False
         if _POSSIBLE.fullmatch(text) or any(map(self._divides, found)):
             return True
@@ -433,7 +323,7 @@ class _Pages:
 
     def _begins(self, n: int) -> bool:
         """Return whether a reference can begin below a line."""
-        return (MARK.match(self.below[n]) is not None) if self.are_marked else _may_begin(self.below[n])
+        return (MARK.match(self.below[n]) is not None) if self.are_marked else may_begin(self.below[n])
 
     def _ends_page(self, n: int) -> bool:
         """Return whether a line is next to a form feed or a removed line."""
@@ -446,4 +336,4 @@ class _Pages:
         if not (above and below):
             return False
         number = _NUMBER_TO_COME.search(above) is not None and below[0].isdigit()
-        return number or (REFERENCE_END.search(above) is None and _is_continuation(below))
+        return number or (REFERENCE_END.search(above) is None and is_continuation(below))

@@ -16,8 +16,11 @@ from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
 from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, classify_mark
 from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
-from entrez_kit.references.check.page_lines import TextLine, read_lines, remove_line_numbers, remove_page_lines
-from entrez_kit.references.check.rewrite_lists import remove_notes, rewrite_lists, rewrite_marks
+from entrez_kit.references.check.list_notes import remove_notes
+from entrez_kit.references.check.page_lines import remove_page_lines
+from entrez_kit.references.check.rewrite_lines import rewrite_lines
+from entrez_kit.references.check.rewrite_marks import rewrite_marks
+from entrez_kit.references.check.text_lines import TextLine, read_lines, remove_line_numbers
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
 from entrez_kit.references.files.references import Reference
 
@@ -89,7 +92,7 @@ class PastedList:
 
 def read_list(text: str) -> PastedList:
     """Return the references of a pasted list in order. In a text with a heading of a list, read only the list."""
-    all_lines, line_numbers = remove_line_numbers(rewrite_lists(read_lines(text)))
+    all_lines, line_numbers = remove_line_numbers(rewrite_lines(read_lines(text)))
     start, end = _find_list([line.text for line in all_lines])
     listed, left_out = remove_page_lines(rewrite_marks(all_lines[start:end]))
     remaining, notes = remove_notes(listed)

@@ -16,7 +16,7 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.check.crossref_records import Record, determine_standing_of_work
+from entrez_kit.references.check.crossref_records import CrossrefRecord, determine_standing_of_work
 from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
@@ -289,20 +289,20 @@ def _is_of(work: Work, record: Article) -> bool:
 
 def fetch_crossref_records(
     services: Services, dois: Iterable[str | None]
-) -> tuple[dict[str, Record], dict[str, EntrezKitError]]:
+) -> tuple[dict[str, CrossrefRecord], dict[str, EntrezKitError]]:
     """Return the Crossref records of DOIs, and the errors of the DOIs without a record.
 
     In a complete response for several DOIs, Crossref omits the unknown ones. A request cannot contain a DOI with a
     comma: such DOIs are requested one at a time.
     """
 
-    def request_records(batch: list[str]) -> dict[str, Record]:
+    def request_records(batch: list[str]) -> dict[str, CrossrefRecord]:
         if len(batch) == 1:
             return {batch[0]: services.crossref.work(batch[0]).value}
         records = {str(record.get("DOI")).lower(): record for record in services.crossref.works(batch).value}
         return {doi: records[doi.lower()] for doi in batch if doi.lower() in records}
 
-    records: dict[str, Record] = {}
+    records: dict[str, CrossrefRecord] = {}
     errors: dict[str, EntrezKitError] = {}
     left = list(dict.fromkeys(doi for doi in dois if doi))
     for size in (CROSSREF_BATCH, 1):

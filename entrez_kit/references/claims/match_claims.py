@@ -51,7 +51,7 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _ClaimPlace:
     """A place with all words of the claim; ``denial`` has the words around it that deny or question it."""
 
     place: Place
@@ -134,18 +134,18 @@ class ClaimMatcher:
                 outcome.detail = "only the abstract is available, without the claim" if had else "no text is available"
         return outcome
 
-    def _find(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _Found | None:
+    def _find(self, claim: Quotation, within: Sentences, *, but: Sequence[Paper] = ()) -> _ClaimPlace | None:
         """Return a place with all words of a claim, preferably one that does not deny the claim.
 
         The claim may omit the numbers of references in the text.
         """
-        denied: _Found | None = None
+        denied: _ClaimPlace | None = None
         for part in self._index.yield_candidates(claim.words, claim.spread, within):
             paper = self._owners[part]
             for text in dict.fromkeys((part.folded_with_markers, part.folded)) if paper not in but else ():
                 for spans in claim.find_all(text):
                     denial = find_denial(text, spans, is_question=claim.is_question)
-                    found = _Found(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
+                    found = _ClaimPlace(paper.build_place(part, Passage(spans[0].start, spans[-1].end)), denial)
                     if denial is None:
                         return found
                     denied = denied or found

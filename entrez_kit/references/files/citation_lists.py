@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.references.files.read_bibtex import BibtexFile
+from entrez_kit.references.files.read_bibtex import read_bibtex
 
 MAX_FIELD: Final = 16 * 1024 * 1024
 COLUMNS: Final = {
@@ -29,7 +29,7 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     Raises:
         InvalidInput: the file has no references, or a reference cannot be read. The message has its line.
     """
-    citations = _read_bibtex(text) if bibtex else _read_csv(text)
+    citations = _read_bibtex_citations(text) if bibtex else _read_csv_citations(text)
     if not citations:
         raise InvalidInput(
             "The file does not contain a reference.",
@@ -39,9 +39,9 @@ def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
     return citations
 
 
-def _read_bibtex(text: str) -> list[dict[str, str]]:
+def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
     citations = []
-    for reference in BibtexFile(text, "The BibTeX file").references:
+    for reference in read_bibtex(text, "The BibTeX file").references:
         first = reference.authors[0] if reference.authors else None
         values = {
             "key": reference.key,
@@ -57,7 +57,7 @@ def _read_bibtex(text: str) -> list[dict[str, str]]:
     return citations
 
 
-def _read_csv(text: str) -> list[dict[str, str]]:
+def _read_csv_citations(text: str) -> list[dict[str, str]]:
     text = text.removeprefix("\ufeff")
     header = text.lstrip().partition("\n")[0]
     rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))

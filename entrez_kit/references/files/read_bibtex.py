@@ -3,7 +3,7 @@
 import logging
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, Final
@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
+from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
@@ -88,86 +89,14 @@ class _BibEntry:
 
 
 class BibtexFile(ReferenceFile):
-    """The references of a BibTeX or biblatex file.
+    """The references of a BibTeX or biblatex file."""
 
-    Raises:
-        InvalidInput: an entry cannot be read. The message has the line number.
-    """
-
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(
+        self, text: str, entries: list[_BibEntry], references: list[Reference], warnings: Sequence[Warn]
+    ) -> None:
         self._text = text
-        self._strings = {month: month for month in MONTHS}
-        self._left_out: list[str] = []
-        self._entries = list(self._read(name))
-        references = [_build_reference(entry) for entry in self._entries]
-        super().__init__(
-            references,
-            [
-                *warn_of_repeated_keys(references),
-                *warn_of_left_out(self._left_out, "BibTeX reads text that does not begin with @TYPE{KEY, as a comment"),
-            ],
-        )
-
-    def _read(self, name: str) -> Iterator[_BibEntry]:
-        from bibtexparser.model import (
-            DuplicateBlockKeyBlock,
-            DuplicateFieldKeyBlock,
-            Entry,
-            ExplicitComment,
-            ImplicitComment,
-            ParsingFailedBlock,
-            Preamble,
-        )
-        from bibtexparser.splitter import Splitter
-
-        logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # failures are raised below
-        library = Splitter(self._text).split()
-        for string in library.strings:
-            value = self._read_value(string.value)
-            if len(value) > MAX_STRING:
-                raise unreadable_error(name, "this @string is too long", line=(string.start_line or 0) + 1)
-            self._strings[string.key.lower()] = value
-        cursor = 0
-        for block in library.blocks:
-            entry: Any = block
-            if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
-                entry = block.ignore_error_block
-            elif isinstance(block, ParsingFailedBlock):
-                line = (block.start_line or 0) + 1
-                reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
-                hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
-                raise unreadable_error(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
-            if isinstance(entry, ImplicitComment | ExplicitComment | Preamble) and _LIKE_ENTRY.search(entry.raw or ""):
-                self._left_out.append(_name_block(entry))
-            if not isinstance(entry, Entry):
-                continue
-            start = self._text.index(entry.raw or "", cursor)
-            cursor = start + len(entry.raw or "")
-            yield self._read_entry(entry, start, cursor)
-
-    def _read_entry(self, entry: Any, start: int, end: int) -> _BibEntry:
-        values: dict[str, str] = {}
-        spans: dict[str, tuple[int, int]] = {}
-        cursor = start + (entry.raw.find(",") + 1)
-        for field in entry.fields:
-            place = re.compile(rf"{re.escape(field.key)}\s*=\s*").search(self._text, cursor, end)
-            begin = place.end() if place else cursor
-            cursor = begin + len(field.value)
-            name = field.key.lower()
-            if name not in values and self._text[begin:cursor] == field.value:
-                values[name], spans[name] = self._read_value(field.value), (begin, cursor)
-        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, start, end)
-
-    def _read_value(self, raw: str) -> str:
-        """Return the text of a value: remove its braces or quotes, replace macros, and join its parts."""
-        parts = []
-        for part in _split_value(raw):
-            text = part.strip()
-            if text[:1] in ("{", '"') and len(text) > 1:
-                parts.append(text[1:-1])
-            else:
-                parts.append(self._strings.get(text.lower(), text))
-        return "".join(parts)
+        self._entries = entries
+        super().__init__(references, warnings)
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of an entry."""
@@ -252,6 +181,95 @@ class BibtexFile(ReferenceFile):
         if comma:
             return comma.end(), comma.end(), f"{newline}{text},"
         return end, end, f",{newline}{text}"
+
+
+def read_bibtex(text: str, name: str) -> BibtexFile:
+    """Read a BibTeX or biblatex file.
+
+    Raises:
+        InvalidInput: an entry cannot be read. The message has the line number.
+    """
+    reader = _BibtexReader(text)
+    entries = list(reader.read(name))
+    references = [_build_reference(entry) for entry in entries]
+    reason = "BibTeX reads text that does not begin with @TYPE{KEY, as a comment"
+    warnings = [*warn_of_repeated_keys(references), *warn_of_left_out(reader.left_out, reason)]
+    return BibtexFile(text, entries, references, warnings)
+
+
+class _BibtexReader:
+    """Reads the entries of a text, and the values of its macros.
+
+    Attributes:
+        left_out: the first lines of the parts that look like entries and cannot be read.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._strings = {month: month for month in MONTHS}
+        self.left_out: list[str] = []
+
+    def read(self, name: str) -> Iterator[_BibEntry]:
+        """Yield the entries of the text, and add what cannot be read to ``left_out``."""
+        from bibtexparser.model import (
+            DuplicateBlockKeyBlock,
+            DuplicateFieldKeyBlock,
+            Entry,
+            ExplicitComment,
+            ImplicitComment,
+            ParsingFailedBlock,
+            Preamble,
+        )
+        from bibtexparser.splitter import Splitter
+
+        logging.getLogger("bibtexparser").addHandler(logging.NullHandler())  # failures are raised below
+        library = Splitter(self._text).split()
+        for string in library.strings:
+            value = self._read_value(string.value)
+            if len(value) > MAX_STRING:
+                raise unreadable_error(name, "this @string is too long", line=(string.start_line or 0) + 1)
+            self._strings[string.key.lower()] = value
+        cursor = 0
+        for block in library.blocks:
+            entry: Any = block
+            if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
+                entry = block.ignore_error_block
+            elif isinstance(block, ParsingFailedBlock):
+                line = (block.start_line or 0) + 1
+                reason = str(getattr(block.error, "abort_reason", block.error)).rstrip(". ")
+                hint = "Look for a missing brace, quote or comma in this entry, or in the one before it."
+                raise unreadable_error(name, f"this entry cannot be read: {reason}", line=line, hint=hint)
+            if isinstance(entry, ImplicitComment | ExplicitComment | Preamble) and _LIKE_ENTRY.search(entry.raw or ""):
+                self.left_out.append(_name_block(entry))
+            if not isinstance(entry, Entry):
+                continue
+            start = self._text.index(entry.raw or "", cursor)
+            cursor = start + len(entry.raw or "")
+            yield self._read_entry(entry, start, cursor)
+
+    def _read_entry(self, entry: Any, start: int, end: int) -> _BibEntry:
+        values: dict[str, str] = {}
+        spans: dict[str, tuple[int, int]] = {}
+        cursor = start + (entry.raw.find(",") + 1)
+        for field in entry.fields:
+            place = re.compile(rf"{re.escape(field.key)}\s*=\s*").search(self._text, cursor, end)
+            begin = place.end() if place else cursor
+            cursor = begin + len(field.value)
+            name = field.key.lower()
+            if name not in values and self._text[begin:cursor] == field.value:
+                values[name], spans[name] = self._read_value(field.value), (begin, cursor)
+        return _BibEntry(entry.entry_type.lower(), entry.key, (entry.start_line or 0) + 1, values, spans, start, end)
+
+    def _read_value(self, raw: str) -> str:
+        """Return the text of a value: remove its braces or quotes, replace macros, and join its parts."""
+        parts = []
+        for part in _split_value(raw):
+            text = part.strip()
+            if text[:1] in ("{", '"') and len(text) > 1:
+                parts.append(text[1:-1])
+            else:
+                parts.append(self._strings.get(text.lower(), text))
+        return "".join(parts)
 
 
 def _name_block(block: Any) -> str:

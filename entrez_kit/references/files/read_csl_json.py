@@ -42,37 +42,15 @@ _OF_WORK: Final = frozenset(_WORK_FIELDS.split())
 class CslFile(ReferenceFile):
     """The references of a CSL-JSON file: a list of items, or an object that contains such a list.
 
-    Raises:
-        InvalidInput: the file is not JSON, or not CSL-JSON.
+    Args:
+        document: the JSON document of the text, which has the items.
     """
 
-    def __init__(self, text: str, name: str) -> None:
+    def __init__(self, text: str, document: Any, items: list[dict[str, Any]], references: list[Reference]) -> None:
         self._text = text
-        try:
-            self._document: Any = json.loads(text)
-        except ValueError as exc:
-            line = getattr(exc, "lineno", None)
-            raise unreadable_error(name, f"this is not valid JSON: {getattr(exc, 'msg', exc)}", line=line) from None
-        except RecursionError:
-            raise unreadable_error(name, "its lists and objects are nested too deeply") from None
-        self._items = self._find_items(name)
-        references = [read_csl_item(number, item) for number, item in enumerate(self._items, start=1)]
+        self._document = document
+        self._items = items
         super().__init__(references, warn_of_repeated_keys(references))
-
-    def _find_items(self, name: str) -> list[dict[str, Any]]:
-        document = self._document
-        if isinstance(document, dict):
-            items = next(
-                (document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None
-            )
-            document = items if items is not None else [document]
-        if not isinstance(document, list):
-            raise unreadable_error(name, "this is not a list of references in CSL-JSON")
-        for number, item in enumerate(document, start=1):
-            if not isinstance(item, dict) or not ({"type", "title", "DOI", "PMID"} & set(item)):
-                hint = "Give CSL-JSON as reference managers export it: a list of items with type, title, author ..."
-                raise unreadable_error(name, f"item {number} is not a reference in CSL-JSON", hint=hint)
-        return document
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of an item."""
@@ -94,6 +72,41 @@ class CslFile(ReferenceFile):
         ascii_only = self._text.isascii() and "\\u" in self._text
         text = json.dumps(self._document, ensure_ascii=ascii_only, indent=indent[1] if indent else None)
         return text + ("\n" if self._text.endswith("\n") else "")
+
+
+def read_csl_json(text: str, name: str) -> CslFile:
+    """Read a CSL-JSON file.
+
+    Raises:
+        InvalidInput: the file is not JSON, or not CSL-JSON.
+    """
+    document = _parse_json(text, name)
+    items = _find_items(document, name)
+    references = [read_csl_item(number, item) for number, item in enumerate(items, start=1)]
+    return CslFile(text, document, items, references)
+
+
+def _parse_json(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as exc:
+        line = getattr(exc, "lineno", None)
+        raise unreadable_error(name, f"this is not valid JSON: {getattr(exc, 'msg', exc)}", line=line) from None
+    except RecursionError:
+        raise unreadable_error(name, "its lists and objects are nested too deeply") from None
+
+
+def _find_items(document: Any, name: str) -> list[dict[str, Any]]:
+    if isinstance(document, dict):
+        items = next((document[key] for key in ("items", "references") if isinstance(document.get(key), list)), None)
+        document = items if items is not None else [document]
+    if not isinstance(document, list):
+        raise unreadable_error(name, "this is not a list of references in CSL-JSON")
+    for number, item in enumerate(document, start=1):
+        if not isinstance(item, dict) or not ({"type", "title", "DOI", "PMID"} & set(item)):
+            hint = "Give CSL-JSON as reference managers export it: a list of items with type, title, author ..."
+            raise unreadable_error(name, f"item {number} is not a reference in CSL-JSON", hint=hint)
+    return document
 
 
 def _replace(item: dict[str, Any], newer: Article) -> None:

@@ -52,39 +52,45 @@ MAX_CELL: Final = 16 * 1024 * 1024
 
 
 class CsvFile(ReferenceFile):
-    """The records of a table.
+    """The records of a table."""
+
+    def __init__(self, rows: list[dict[str, str]], references: list[Reference]) -> None:
+        self._rows = rows
+        super().__init__(references)
+
+    def get_original(self, index: int) -> OriginalRecord:
+        """Return the fields of a row; a column without a tag becomes a note."""
+        row, reference = self._rows[index], self.references[index]
+        return OriginalRecord(tuple(dict.fromkeys(field for field in _yield_fields(row, reference) if field[1])))
+
+
+def read_csv(text: str, name: str) -> CsvFile:
+    """Read a table of records.
 
     Raises:
         InvalidInput: the table has no column with titles or identifiers, or it is malformed.
     """
+    rows = [(row, line) for row, line in _read_rows(text.removeprefix("\ufeff"), name) if any(row.values())]
+    references = [_build_reference(row, number, line) for number, (row, line) in enumerate(rows, start=1)]
+    return CsvFile([row for row, _ in rows], references)
 
-    def __init__(self, text: str, name: str) -> None:
-        csv.field_size_limit(MAX_CELL)
-        text = text.removeprefix("\ufeff")
-        header = text.lstrip().partition("\n")[0]
-        try:
-            rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
-            names = {_fold(column) for column in rows.fieldnames or ()}
-            if not names & {column for field in ("title", "doi", "pmid") for column in COLUMNS[field]}:
-                problem = "this table has no column with the title, the DOI or the PMID"
-                raise unreadable_error(
-                    name, problem, hint="Name the columns in the first line: title, authors, doi ..."
-                )
-            found = [
-                ({_fold(column): to_one_line(value) for column, value in row.items() if column}, rows.line_num)
-                for row in rows
-            ]
-        except csv.Error as exc:
-            raise unreadable_error(name, f"this table cannot be read: {exc}") from None
-        self._rows = [(row, line) for row, line in found if any(row.values())]
-        super().__init__(
-            [_build_reference(row, number, line) for number, (row, line) in enumerate(self._rows, start=1)]
-        )
 
-    def get_original(self, index: int) -> OriginalRecord:
-        """Return the fields of a row; a column without a tag becomes a note."""
-        row, reference = self._rows[index][0], self.references[index]
-        return OriginalRecord(tuple(dict.fromkeys(field for field in _yield_fields(row, reference) if field[1])))
+def _read_rows(text: str, name: str) -> list[tuple[dict[str, str], int]]:
+    """Return the rows by folded column names, and the number of the last line of each."""
+    csv.field_size_limit(MAX_CELL)
+    header = text.lstrip().partition("\n")[0]
+    try:
+        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
+        names = {_fold(column) for column in rows.fieldnames or ()}
+        if not names & {column for field in ("title", "doi", "pmid") for column in COLUMNS[field]}:
+            problem = "this table has no column with the title, the DOI or the PMID"
+            raise unreadable_error(name, problem, hint="Name the columns in the first line: title, authors, doi ...")
+        return [
+            ({_fold(column): to_one_line(value) for column, value in row.items() if column}, rows.line_num)
+            for row in rows
+        ]
+    except csv.Error as exc:
+        raise unreadable_error(name, f"this table cannot be read: {exc}") from None
 
 
 def _fold(name: str | None) -> str:

@@ -22,13 +22,18 @@ class EndnoteFile(ReferenceFile):
         records: its ``<record>`` elements.
     """
 
-    def __init__(self, records: Sequence[Any]) -> None:
+    def __init__(self, records: Sequence[Any], references: list[Reference]) -> None:
         self._records = records
-        super().__init__([read_endnote_record(record, number) for number, record in enumerate(records, start=1)])
+        super().__init__(references)
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""
         return OriginalRecord(convert_endnote(self._records[index], self.references[index]))
+
+
+def read_endnote(records: Sequence[Any]) -> EndnoteFile:
+    """Read the ``<record>`` elements of an export."""
+    return EndnoteFile(records, [read_endnote_record(record, number) for number, record in enumerate(records, start=1)])
 
 
 def read_endnote_record(record: Any, number: int) -> Reference:

@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Final
 
+from entrez_kit.core.model import Warn
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -24,11 +26,11 @@ _ONCE: Final = frozenset({"PMID", "OWN", "STAT", "TI", "BTI", "DP", "JT", "TA", 
 class NbibFile(ReferenceFile):
     """The references of a MEDLINE file."""
 
-    def __init__(self, records: list[tuple[list[tuple[str, str]], int]]) -> None:
-        self._fields = [fields for fields, _ in records]
-        joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
-        warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
-        super().__init__([_build_reference(fields, start) for fields, start in records], warnings)
+    def __init__(
+        self, records: list[list[tuple[str, str]]], references: list[Reference], warnings: Sequence[Warn]
+    ) -> None:
+        self._fields = records
+        super().__init__(references, warnings)
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of a record."""
@@ -40,12 +42,21 @@ class NbibFile(ReferenceFile):
         return OriginalRecord(convert_nbib(lines, self.references[index]), text)
 
 
-def read_nbib(text: str, name: str) -> ReferenceFile:
+def read_nbib(text: str, name: str) -> NbibFile:
     """Read a MEDLINE file.
 
     Raises:
         InvalidInput: a line does not belong to a field. The message has the line number.
     """
+    records = _split_records(text, name)
+    references = [_build_reference(fields, start) for fields, start in records]
+    joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
+    warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
+    return NbibFile([fields for fields, _ in records], references, warnings)
+
+
+def _split_records(text: str, name: str) -> list[tuple[list[tuple[str, str]], int]]:
+    """Return the fields and the first line of each record."""
     records: list[tuple[list[tuple[str, str]], int]] = []
     fields: list[tuple[str, str]] = []
     start = 0
@@ -71,7 +82,7 @@ def read_nbib(text: str, name: str) -> ReferenceFile:
             fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
         elif line.strip():
             raise unreadable_error(name, "this line does not belong to a field of a MEDLINE record", line=number)
-    return NbibFile(records)
+    return records
 
 
 def _has_two(fields: list[tuple[str, str]]) -> bool:

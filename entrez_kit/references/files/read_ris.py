@@ -1,7 +1,7 @@
 """Read and correct RIS files. A correction changes only the lines of fields that differ."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
@@ -9,6 +9,7 @@ from typing import Final
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_name, write_ris_record
+from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     MAX_SHOWN,
@@ -75,7 +76,7 @@ class _TaggedField:
 
 
 @dataclass(slots=True)
-class _Record:
+class _TaggedRecord:
     """A record: the numbers of its first and last line, its type, and its fields."""
 
     start: int
@@ -99,7 +100,7 @@ class _Record:
 class _RecordEdit:
     """The corrections of one record; ``replaced`` has the new lines by the number of the line that they replace."""
 
-    record: _Record
+    record: _TaggedRecord
     lines: list[_TaggedLine]
     replaced: dict[int, list[str]]
 
@@ -151,67 +152,18 @@ class _RecordEdit:
 
 
 class RisFile(ReferenceFile):
-    """The references of a RIS file.
+    """The references of a RIS file."""
 
-    Raises:
-        InvalidInput: a record has no end or no beginning. The message has the line number.
-    """
-
-    def __init__(self, text: str, name: str) -> None:
-        self._lines = [_read_line(part) for part in text.splitlines(keepends=True)]
-        self._left_out: list[list[str]] = []
-        self._records = list(self._split_records(name))
-        references = [_build_reference(number, record) for number, record in enumerate(self._records, start=1)]
-        joined = [f"{line + 1}: {cut_middle(self._lines[line].text, MAX_SHOWN)}" for line in self._find_joined()]
-        warnings = warn_of_left_out(
-            [one[0] for one in self._left_out if len(one) > 1] + joined, "RIS needs a line TY  - and ER  -"
-        )
-        super().__init__(references, [*warn_of_repeated_keys(references), *warnings])
-
-    def _split_records(self, name: str) -> Iterator[_Record]:
-        record: _Record | None = None
-        is_apart = True
-        for number, line in enumerate(self._lines):
-            if line.tag == "TY":
-                if record is not None:
-                    problem = f"a record begins before ER ends the record of line {record.start + 1}"
-                    raise unreadable_error(name, problem, line=number + 1)
-                record = _Record(number, line.value.strip())
-            elif line.tag and record is None:
-                raise unreadable_error(
-                    name, f"{line.tag} is outside of a record, which begins with TY", line=number + 1
-                )
-            if record is None:  # empty lines, and the record numbers that some programs write
-                if _LIKE_FIELD.match(line.text):
-                    if is_apart:
-                        self._left_out.append([])
-                    self._left_out[-1].append(f"{number + 1}: {cut_middle(line.text, MAX_SHOWN)}")
-                    is_apart = False
-                continue
-            is_apart = True
-            if line.tag == "ER":
-                record.end = number
-                yield record
-                record = None
-            elif line.tag:
-                record.fields.append(_TaggedField(line.tag, line.value, [number]))
-            else:
-                record.fields[-1].value += f" {line.text}"
-                record.fields[-1].lines.append(number)
-        if record is not None:
-            raise unreadable_error(name, "this record does not end with ER", line=record.start + 1)
-
-    def _find_joined(self) -> Iterator[int]:
-        """Yield the line at which a record repeats fields that a record has once: another one without TY begins."""
-        for record in self._records:
-            known: set[str] = set()
-            again: dict[str, int] = {}
-            for entry in record.fields:
-                if entry.tag in known and entry.tag in _ONCE:
-                    again.setdefault(entry.tag, entry.lines[0])
-                known.add(entry.tag)
-            if len(again) > 1:
-                yield min(again.values())
+    def __init__(
+        self,
+        lines: list[_TaggedLine],
+        records: list[_TaggedRecord],
+        references: list[Reference],
+        warnings: Sequence[Warn],
+    ) -> None:
+        self._lines = lines
+        self._records = records
+        super().__init__(references, warnings)
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields of a record."""
@@ -251,7 +203,7 @@ class RisFile(ReferenceFile):
         if correction.note:
             edit.add_note(correction.note)
 
-    def _replace(self, record: _Record, newer: Article) -> list[str]:
+    def _replace(self, record: _TaggedRecord, newer: Article) -> list[str]:
         """Return the lines of a newer record with the user's own fields of a record."""
         has_abstract = bool(record.list_values("AB", "N2"))
         lines = [
@@ -268,7 +220,71 @@ class RisFile(ReferenceFile):
         return [*lines[:-1], *own, lines[-1]]
 
 
-def _build_reference(number: int, record: _Record) -> Reference:
+def read_ris(text: str, name: str) -> RisFile:
+    """Read a RIS file.
+
+    Raises:
+        InvalidInput: a record has no end or no beginning. The message has the line number.
+    """
+    lines = [_read_line(part) for part in text.splitlines(keepends=True)]
+    records = list(_split_records(lines, name))
+    references = [_build_reference(number, record) for number, record in enumerate(records, start=1)]
+    unread = [*_find_unread(lines, records), *_find_joined(records)]
+    shown = [f"{line + 1}: {cut_middle(lines[line].text, MAX_SHOWN)}" for line in unread]
+    warnings = warn_of_left_out(shown, "RIS needs a line TY  - and ER  -")
+    return RisFile(lines, records, references, [*warn_of_repeated_keys(references), *warnings])
+
+
+def _split_records(lines: Sequence[_TaggedLine], name: str) -> Iterator[_TaggedRecord]:
+    record: _TaggedRecord | None = None
+    for number, line in enumerate(lines):
+        if line.tag == "TY":
+            if record is not None:
+                problem = f"a record begins before ER ends the record of line {record.start + 1}"
+                raise unreadable_error(name, problem, line=number + 1)
+            record = _TaggedRecord(number, line.value.strip())
+        if record is None:
+            if line.tag:
+                problem = f"{line.tag} is outside of a record, which begins with TY"
+                raise unreadable_error(name, problem, line=number + 1)
+            continue  # empty lines, and the record numbers that some programs write
+        if line.tag == "ER":
+            record.end = number
+            yield record
+            record = None
+        elif line.tag:
+            record.fields.append(_TaggedField(line.tag, line.value, [number]))
+        else:
+            record.fields[-1].value += f" {line.text}"
+            record.fields[-1].lines.append(number)
+    if record is not None:
+        raise unreadable_error(name, "this record does not end with ER", line=record.start + 1)
+
+
+def _find_unread(lines: Sequence[_TaggedLine], records: Sequence[_TaggedRecord]) -> Iterator[int]:
+    """Yield the first line of each group of damaged fields between two records: a record that was not read."""
+    begins = 0
+    for end, after in (*((record.start, record.end + 1) for record in records), (len(lines), 0)):
+        damaged = [number for number in range(begins, end) if _LIKE_FIELD.match(lines[number].text)]
+        if len(damaged) > 1:
+            yield damaged[0]
+        begins = after
+
+
+def _find_joined(records: Iterable[_TaggedRecord]) -> Iterator[int]:
+    """Yield the line at which a record repeats fields that a record has once: another one without TY begins."""
+    for record in records:
+        known: set[str] = set()
+        again: dict[str, int] = {}
+        for entry in record.fields:
+            if entry.tag in known and entry.tag in _ONCE:
+                again.setdefault(entry.tag, entry.lines[0])
+            known.add(entry.tag)
+        if len(again) > 1:
+            yield min(again.values())
+
+
+def _build_reference(number: int, record: _TaggedRecord) -> Reference:
     first, last = record.get_first("SP"), record.get_first("EP")
     names = record.list_values(*_AUTHORS)
     more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None

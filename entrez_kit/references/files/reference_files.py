@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.references.files.read_bibtex import BibtexFile
-from entrez_kit.references.files.read_csl_json import CslFile
+from entrez_kit.references.files.read_bibtex import read_bibtex
+from entrez_kit.references.files.read_csl_json import read_csl_json
 from entrez_kit.references.files.read_nbib import read_nbib
-from entrez_kit.references.files.read_ris import RisFile
+from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.references import ReferenceFile, unreadable_error
 
 KINDS: Final[dict[str, str]] = {
@@ -37,9 +37,9 @@ _SIGNS: Final = (
     ),
 )
 READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
-    "bibtex": BibtexFile,
-    "ris": RisFile,
-    "csl": CslFile,
+    "bibtex": read_bibtex,
+    "ris": read_ris,
+    "csl": read_csl_json,
     "nbib": read_nbib,
 }
 HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file."

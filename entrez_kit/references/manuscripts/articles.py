@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.fulltext.jats.text import read_reference_list
+from entrez_kit.fulltext.jats.references import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.references.check.pasted_lists import build_reference, read_list
-from entrez_kit.references.files.read_endnote import EndnoteFile
+from entrez_kit.references.files.read_endnote import read_endnote
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, merge_identifiers, unreadable_error
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
 from entrez_kit.services import Services
@@ -35,7 +35,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     if get_local_name(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
-        exported = EndnoteFile(records)
+        exported = read_endnote(records)
         return Manuscript(exported.references, file=exported)
     articles = (
         [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))

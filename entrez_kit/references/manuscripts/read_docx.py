@@ -78,7 +78,7 @@ class _Field:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _DocxReader:
     """Reads the paragraphs, records and citations of the parts of a document."""
 
     name: str
@@ -220,7 +220,7 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     Raises:
         InvalidInput: the file is not a Word document, or exceeds a limit.
     """
-    reader = _Reader(name)
+    reader = _DocxReader(name)
     for part, root in _yield_parts(content, name):
         reader.read_part(root, notes=part != "word/document.xml")
     listed = _merge_numbers(_find_list([paragraph for paragraph in reader.paragraphs if not paragraph.note]))

@@ -17,7 +17,7 @@ TITLE_LETTERS: Final = 24
 FAMILY_LETTERS: Final = 5
 RARE_WORDS: Final = 4
 
-Key = tuple[str, ...]
+BlockKey = tuple[str, ...]
 
 
 def yield_candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, int]]:
@@ -25,7 +25,7 @@ def yield_candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, i
     frequency = Counter(
         word for record in records for word in {word for title in record.titles for word in title.split()}
     )
-    blocks: dict[Key, list[int]] = defaultdict(list)
+    blocks: dict[BlockKey, list[int]] = defaultdict(list)
     for position, record in enumerate(records):
         for key in set(_yield_keys(record, frequency)):
             blocks[key].append(position)
@@ -41,7 +41,7 @@ def yield_candidate_pairs(records: Sequence[Signature]) -> Iterator[tuple[int, i
                 yield one, other
 
 
-def _yield_pairs(records: Sequence[Signature], members: list[int], key: Key) -> Iterator[tuple[int, int]]:
+def _yield_pairs(records: Sequence[Signature], members: list[int], key: BlockKey) -> Iterator[tuple[int, int]]:
     if len(members) <= MAX_BLOCK:
         yield from combinations(members, 2)
         return
@@ -56,7 +56,7 @@ def _make_sort_key(record: Signature) -> tuple[str, ...]:
     return record.title, *record.families[:1], str(record.year), record.volume, record.first_page
 
 
-def _yield_keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Key]:
+def _yield_keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[BlockKey]:
     if record.pmid:
         yield "pmid", record.pmid
     if record.doi:

@@ -16,8 +16,8 @@ from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
 from entrez_kit.references.merge.entries import Entry
-from entrez_kit.references.merge.merge_references import read_files
 from entrez_kit.references.merge.models import FileToMerge
+from entrez_kit.references.merge.read_files import read_files
 
 FORMATS: Final = tuple(FILES)
 _IDS: Final = ("pmid", "pmcid", "doi")

@@ -2,8 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha1
-from pathlib import PurePath
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
@@ -11,29 +9,26 @@ from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.compare import PairVerdict, Relation
-from entrez_kit.references.merge.entries import Entry, read_entries
+from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.grouping import Linked, Pair, compare_records, link_records, order_pair
 from entrez_kit.references.merge.models import (
-    READABLE,
     DatabaseFigures,
     Decision,
-    FileToMerge,
-    Group,
     MergeCounts,
     MergeRequest,
     MergeResult,
+    RecordGroup,
     RecordOfFile,
     SourceFigures,
     UndecidedPair,
 )
+from entrez_kit.references.merge.read_files import read_files
 from entrez_kit.references.merge.review import ReviewRow
 from entrez_kit.references.merge.works import MergedWork
 from entrez_kit.services import Services
 
 MAX_CITED_TITLE: Final = 160
-TABLES: Final = (".csv", ".tsv")
 
 
 def merge_references(services: Services, request: MergeRequest) -> MergeResult:
@@ -87,93 +82,6 @@ def merge_entries(
     )
     works, work_of = _build_works(entries, linked)
     return _build_result(names, entries, linked, works, work_of, found)
-
-
-# Files
-
-
-def read_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[str], list[Warn]]:
-    """Return the records of files, a unique name for each file, and warnings.
-
-    Raises:
-        InvalidInput: a file cannot be read, or has no records.
-    """
-    entries: list[Entry] = []
-    warnings: list[Warn] = []
-    names = _make_unique_names(files)
-    for slot, (file, name) in enumerate(zip(files, names, strict=True)):
-        kind, records, found = _read_file(file)
-        warnings += [one.model_copy(update={"message": f"{name}: {one.message}"}) for one in found]
-        entries += read_entries(records, slot=slot, name=name, kind=kind, source=file.source, start=len(entries))
-        del records  # the lines of a large file
-        report_progress(len(entries))
-    return entries, names, warnings
-
-
-def _make_unique_names(files: Sequence[FileToMerge]) -> list[str]:
-    """Return a name for each file. Equal names get a number, which does not depend on the order of the files."""
-    repeated = Counter(file.file for file in files)
-    digests = [sha1((file.text or repr(file.references)).encode(), usedforsecurity=False).hexdigest() for file in files]
-    names = [file.file for file in files]
-    for name in (one for one, count in repeated.items() if count > 1):
-        slots = sorted((slot for slot, file in enumerate(files) if file.file == name), key=lambda slot: digests[slot])
-        for number, slot in enumerate(slots[1:], start=2):
-            names[slot] = f"{name} ({number})"
-    return names
-
-
-def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference], list[Warn]]:
-    """Read the records of a file, and return its format, the records, and warnings.
-
-    Raises:
-        InvalidInput: the file cannot be read, or has no records.
-    """
-    from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
-
-    if file.references:
-        return "references", file.references, []
-    text, name = file.text or "", file.file
-    suffix = PurePath(name).suffix.lower()
-    read: ReferenceFile
-    if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
-        return "endnote", *_read_xml(text, name)
-    if suffix in TABLES:
-        from entrez_kit.references.files.read_csv import CsvFile
-
-        read = CsvFile(text, name)
-        if not read.references:
-            raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-        return "csv", read, read.warnings
-    kind = detect_kind(text, name, suffix, hint=READABLE)
-    if kind == "ids":
-        return "list", *_read_list(text, name)
-    read = read_reference_file(text, name, kind)
-    return kind, read, [warning for warning in read.warnings if warning.code != "duplicate_key"]
-
-
-def _read_xml(text: str, name: str) -> tuple[ReferenceFile | list[Reference], list[Warn]]:
-    """Read an EndNote XML export, or the list of a JATS article."""
-    from entrez_kit.references.manuscripts.articles import read_article_xml
-
-    manuscript = read_article_xml(text.encode(), name)
-    if not manuscript.references:
-        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-    return manuscript.file or manuscript.references, manuscript.warnings
-
-
-def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
-    """Read a list of identifiers or of written references."""
-    from entrez_kit.base.identifiers import read_identifier
-    from entrez_kit.references.check.pasted_lists import read_list
-
-    words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
-    found = [read_identifier(word) for word in words]
-    if words and all(found):
-        return [Reference(key=one.original, **{one.kind: one.value}) for one in found if one is not None], []
-    pasted = read_list(text)
-    if not pasted.references:
-        raise InvalidInput(f"{name} contains no records.", invalid_input=name, details={"reason": "bad_file"})
-    return pasted.references, list(pasted.warnings)
 
 
 # Decisions
@@ -243,7 +151,7 @@ def _build_works(entries: Sequence[Entry], linked: Linked) -> tuple[list[MergedW
     return works, work_of
 
 
-def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[Group]:
+def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], linked: Linked) -> list[RecordGroup]:
     """Join the links between works to families, and store in each work the works of its family."""
     links: dict[int, set[int]] = defaultdict(set)
     reasons: dict[Pair, set[tuple[str, Relation | None]]] = defaultdict(set)
@@ -252,7 +160,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         links[pair[0]].add(pair[1])
         links[pair[1]].add(pair[0])
         reasons[pair].add((verdict.why, verdict.relation))
-    groups: list[Group] = []
+    groups: list[RecordGroup] = []
     seen: set[int] = set()
     for start in sorted(links):
         if start in seen:
@@ -266,7 +174,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
         found = {reason for pair, why in reasons.items() if pair[0] in members for reason in why}
         ids = sorted((works[n].kept for n in members), key=lambda one: (one.file, one.index))
         groups.append(
-            Group(
+            RecordGroup(
                 kind="family",
                 members=[one.id for one in ids],
                 why="; ".join(sorted({why for why, _ in found})),
@@ -278,7 +186,7 @@ def _build_family_groups(works: Sequence[MergedWork], work_of: Sequence[int], li
     return sorted(groups, key=lambda group: group.members)
 
 
-def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[Group]:
+def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry], linked: Linked) -> list[RecordGroup]:
     position_of = {entry: number for number, entry in enumerate(entries)}
     why: dict[int, set[str]] = defaultdict(set)
     for (one, other), verdict in linked.reasons.items():
@@ -291,7 +199,7 @@ def _build_duplicate_groups(works: Sequence[MergedWork], entries: Sequence[Entry
         members = sorted(work.entries, key=lambda one: (one.file, one.index))
         reasons = sorted({reason for member in members for reason in why[position_of[member]]})
         groups.append(
-            Group(
+            RecordGroup(
                 kind="duplicate", members=[member.id for member in members], why="; ".join(reasons), kept=work.kept.id
             )
         )

@@ -80,7 +80,7 @@ class RecordOfFile(Result):
     keys: dict[str, str]
 
 
-class Group(Result):
+class RecordGroup(Result):
     """Records that are linked.
 
     The members of a ``duplicate`` group are one work; ``kept`` is the most complete record. The members of a ``family``
@@ -145,7 +145,7 @@ class MergeResult(Result):
     RECORDS: ClassVar = "records"
 
     records: list[RecordOfFile]
-    groups: list[Group]
+    groups: list[RecordGroup]
     sources: list[SourceFigures]
     databases: list[DatabaseFigures]
     undecided: list[UndecidedPair]

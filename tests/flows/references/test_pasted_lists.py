@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, line_numbered, paged
 
 from entrez_kit.citations.format_citations import format_articles
-from entrez_kit.fulltext.jats.text import read_reference_list
+from entrez_kit.fulltext.jats.references import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.references.check.compare_text import compare_text

@@ -33,8 +33,8 @@ from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
-from entrez_kit.references.files.read_bibtex import BibtexFile
-from entrez_kit.references.files.read_ris import RisFile
+from entrez_kit.references.files.read_bibtex import read_bibtex
+from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -175,7 +175,7 @@ def test_ris_has_the_english_title_and_the_original_one_on_separate_lines(
     text = write_ris_record(make_article(title=title, vernacular_title=own))
 
     assert [written for written in text.split("\n") if written.startswith(("TI", "TT"))] == lines
-    (reference,) = RisFile(text, "refs.ris").references
+    (reference,) = read_ris(text, "refs.ris").references
     assert reference.title == lines[0][6:]
 
 
@@ -598,7 +598,7 @@ def test_a_doi_and_an_address_in_bibtex_have_no_tex_commands() -> None:
 
     assert "doi = {10.5555/a%5Eb%25c%7Bd%7De%253Cf}" in text
     assert "url = {https://example.org/a%5Eb%20c%25d}" in text
-    (read,) = BibtexFile(text, "refs.bib").references  # and check reads the DOI from it
+    (read,) = read_bibtex(text, "refs.bib").references  # and check reads the DOI from it
     assert read.doi == "10.5555/a^b%c{d}e%3Cf"
 
 
@@ -643,21 +643,21 @@ def test_nbib_has_the_medline_abbreviation_and_the_history() -> None:
     ],
 )
 def test_persons_in_braces_are_persons(names: str) -> None:
-    (reference,) = BibtexFile(f"@article{{k, author = {{{names}}}}}", "x").references
+    (reference,) = read_bibtex(f"@article{{k, author = {{{names}}}}}", "x").references
 
     assert [(author.family, (author.given or "")[:1]) for author in reference.authors] == [("Smith", "J"), ("Roe", "R")]
 
 
 @pytest.mark.parametrize("name", ["Centers for Disease Control and Prevention", "The XYZ Group", "Institute, Research"])
 def test_groups_in_braces_are_groups(name: str) -> None:
-    (reference,) = BibtexFile(f"@article{{k, author = {{{{{name}}}}}}}", "x").references
+    (reference,) = read_bibtex(f"@article{{k, author = {{{{{name}}}}}}}", "x").references
 
     assert [author.group for author in reference.authors] == [name]
 
 
 def test_latex_letters_with_empty_braces_and_greek_letters_in_text_are_read() -> None:
     text = r"@article{k, author = {\L{}ukasiewicz, Jan}, title = {{The {\textbeta}-catenin \& \textDelta{}F508}}}"
-    (reference,) = BibtexFile(text, "x").references
+    (reference,) = read_bibtex(text, "x").references
 
     assert (reference.authors[0].family, reference.title) == ("Łukasiewicz", "The β-catenin & ΔF508")
 

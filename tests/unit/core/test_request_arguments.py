@@ -8,7 +8,7 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
-from entrez_kit.references.files.read_csl_json import CslFile
+from entrez_kit.references.files.read_csl_json import read_csl_json
 
 REQUIRED: dict[str, Any] = {
     "query_term": "sleep",
@@ -69,7 +69,7 @@ def test_a_boolean_is_not_a_year_volume_or_identifier_of_a_reference() -> None:
         '{"type": "article", "issued": true}]'
     )
 
-    for reference in CslFile(text, "refs.json").references:
+    for reference in read_csl_json(text, "refs.json").references:
         said = {name for name, value in reference.model_dump().items() if value and name != "key"}
         assert said == set()
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from entrez_kit.pubmed.models import Article, Author, JournalInfo
-from entrez_kit.references.check import compare_text as module
-from entrez_kit.references.check.find_records import Candidates
+from entrez_kit.references.check import text_authors, text_title
+from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.guessing import MAX_PLACES, MAX_TITLES
 from entrez_kit.references.check.pasted_lists import MAX_TEXT, split_references
 
@@ -81,8 +81,8 @@ def test_a_reference_beyond_the_limit_of_characters_needs_no_more_comparisons(
         compared.append(len(one) + len(other))
         return 0.0
 
-    monkeypatch.setattr(module, "measure_text_likeness", count_comparison)
-    monkeypatch.setattr(module, "bound_likeness", count_comparison)
+    monkeypatch.setattr(text_authors, "measure_text_likeness", count_comparison)
+    monkeypatch.setattr(text_title, "bound_likeness", count_comparison)
     check_text((piece * MAX_TEXT)[:MAX_TEXT])
     bound = len(compared), sum(compared)
     compared.clear()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.strategies.blocks import Block, join_blocks, split_blocks
+from entrez_kit.strategies.blocks import StrategyBlock, join_blocks, split_blocks
 from entrez_kit.strategies.measure_recall import compute_interval
 from entrez_kit.strategies.strategy import read_strategy
 
@@ -47,7 +47,7 @@ def test_an_or_is_one_block() -> None:
 
 
 def test_joined_blocks_are_the_query() -> None:
-    blocks = [Block("a[ti] OR b[ti]"), Block("c[ti]"), Block("d[ti]", is_excluded=True)]
+    blocks = [StrategyBlock("a[ti] OR b[ti]"), StrategyBlock("c[ti]"), StrategyBlock("d[ti]", is_excluded=True)]
 
     assert join_blocks(blocks) == "((a[ti] OR b[ti]) AND (c[ti])) NOT (d[ti])"
     assert join_blocks(blocks[2:]) == "(all[sb]) NOT (d[ti])"

@@ -1,65 +1,42 @@
-"""Rewrite pasted lists of unusual form: put each reference on a new line with a usual mark.
+"""Rewrite the marks of a pasted list: each reference begins on a new line, with a usual mark.
 
-Lists come from e-mails, web pages, tables, columns of a page and word processors. The marks of their references are
-written in many ways ("1.)", "№ 1", "[1", "ii.", "➢"), and a list can mix them. Numbers that count upwards, or the same
-sign on many lines, show what the marks are. A line keeps its number in the file.
+The marks of references are written in many ways ("1.)", "№ 1", "[1", "ii.", "➢"), and a list can mix them. Numbers that
+count upwards, or the same sign on many lines, show what the marks are. A line keeps its number in the file.
 """
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import unescape
 from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.numerals import read_roman
 from entrez_kit.references.check.line_signs import (
-    AUTHOR_START,
-    BARE_NUMBER,
     ENDS_WITH_PLACE,
-    LATIN_SMALL,
+    IN_ORDER,
     LETTER_FIRST,
     MARK,
+    MIN_MARKED,
+    MOSTLY,
     REFERENCE_END,
     classify_mark,
     ends_reference,
     is_dated,
+    measure_indent,
 )
-from entrez_kit.references.check.page_lines import TextLine
+from entrez_kit.references.check.text_lines import TextLine
 
-MIN_MARKED: Final = 3
-"""Minimum number of references that show an unusual mark."""
-MOSTLY: Final = 0.8
-"""Minimum share of lines that have a sign of the whole list."""
-IN_ORDER: Final = 0.6
-"""Minimum share of marks that are one more than the mark above."""
 MIXED: Final = 1.3
 """Minimum ratio of the numbers in order to those in the most frequent form, if a list mixes forms."""
-NARROWEST_COLUMN: Final = 25
-"""Minimum characters of a column of text."""
 MAX_DAMAGED: Final = 3
 """Maximum consecutive numbers of references that are damaged."""
-GAP: Final = 2
-"""Minimum spaces between two columns of text."""
-MAX_COLLIDED: Final = 0.1
-"""Maximum share of lines in which the left column reaches into the right one."""
 AFTER_PLACE: Final = 0.6
 """Minimum share of marks inside lines behind pages, a year or an identifier, if references begin there."""
-DEEPEST: Final = 8
-"""Maximum indent of a line inside a column."""
 MIN_REFERENCE: Final = 25
 """Minimum characters of a reference between two marks on one line."""
 MAX_REFERENCE: Final = 1_500
 """Maximum characters of a reference of a list without line breaks."""
-MAX_NOTE: Final = 60
-"""Maximum characters of a heading inside a list."""
-MAX_SENTENCE: Final = 250
-"""Maximum characters of a sentence before or after a list."""
-NOTE_WORDS: Final = 7
-"""Maximum words of a heading inside a list."""
-MAX_INTRODUCTION: Final = 6
-"""Maximum lines of a sentence before a list."""
 
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹０１２３４５６７８９", "01234567890123456789")
 _CIRCLED: Final = {chr(0x2460 + n): n + 1 for n in range(20)} | {chr(0x3251 + n): n + 21 for n in range(15)}
@@ -82,13 +59,6 @@ _HASH: Final = re.compile(r"(?P<sign>#)(?P<space> )(?=\S)")
 """A list of MediaWiki, in which each line is a reference."""
 _BETWEEN_LETTERS: Final = frozenset("–—§o")
 """Signs that mark a reference only with a space behind them."""
-_QUOTE: Final = re.compile(r"(?: {0,3}> ?)+")
-_BLOCK: Final = re.compile(
-    r"<(?:/(?:p|li|div|tr|h[1-6])|br ?/?)>|<(?:p|li|div|tr|h[1-6])(?: [^<>]{0,200})?>", re.IGNORECASE
-)
-_TAG: Final = re.compile(r"</?[a-z][a-z0-9]{0,10}(?: [^<>]{0,300})?/?>", re.IGNORECASE)
-_FRAME: Final = re.compile(r"\\(?:begin|end)\{[a-z]{1,20}\*?\}|\{\{[a-z]{1,20}\}\}|[|:\s-]{3,}", re.IGNORECASE)
-"""A line that only begins, ends or divides a list or a table."""
 _INSIDE: Final = (
     re.compile(r"\[([0-9]{1,3})\](?=[\s“\"‘'«\[]{0,2}[^\W\d_]|$)"),
     re.compile(r"(?<![^\s.)\]])([0-9]{1,3})\. ?(?=[“\"‘'«]?[^\W\d_]|$)"),
@@ -98,20 +68,6 @@ _INSIDE: Final = (
 
 
 _ENDS_WITH_NUMBER: Final = re.compile(r"[0-9] ?[^\W\d_]{0,2}\.?[)\]]? ?$")
-_HEADING_WORDS: Final = re.compile(
-    r"\b(?:(?:primary|secondary|online|internet|electronic|print|other) (?:sources?|references?|resources?|literature)"
-    r"|books?|(?:journal )?articles|web ?(?:sites?|pages?)|(?:included|excluded|primary|ongoing) studies|guidelines"
-    r"|reports|theses|dissertations|reviews|(?:further|recommended) reading|background literature|newspapers"
-    r"|bücher|artikel|zeitschriften\w*|internetquellen|monographien|livres|articles de revue|sites? web|webographie"
-    r"|libros|artículos|páginas web|книги|статьи|интернет-ресурсы)\b",
-    re.IGNORECASE,
-)
-"""Words of headings inside a list of references."""
-_TABLE_HEAD: Final = re.compile(
-    r"(?:(?:no|nr|n°|id|#|key|refs?|references?|citations?|notes?|comments?|authors?|titles?|journals?|years?|sources?"
-    r"|doi|pmid|study|studies)[.:]?(?:[\s;,|]+|$)){2,8}",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,113 +81,9 @@ class _Mark:
     is_usual: bool = False
 
 
-def rewrite_lists(lines: Sequence[TextLine]) -> list[TextLine]:
-    """Return the lines of a text without quotation marks of e-mails, tags, frames of tables and columns."""
-    return list(_unfold_columns(_read_table_rows(_split_at_tags(_remove_quote_marks(lines)))))
-
-
 def rewrite_marks(lines: Sequence[TextLine]) -> list[TextLine]:
     """Return the lines of a list with usual marks; a line that contains several marks is divided at these."""
     return list(_rewrite_signs(_split_inside(_rewrite_numbers(lines))))
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
-
-
-def _remove_quote_marks(lines: Sequence[TextLine]) -> Sequence[TextLine]:
-    """Remove the ``>`` of an e-mail, unless these number the references."""
-    quoted = sum(line.text.lstrip().startswith(">") for line in lines)
-    if quoted < MIN_MARKED or quoted < 0.5 * sum(bool(line.text) for line in lines):
-        return lines
-    return [replace(line, text=_QUOTE.sub("", line.text, count=1).rstrip()) for line in lines]
-
-
-def _split_at_tags(lines: Sequence[TextLine]) -> Sequence[TextLine]:
-    """Divide HTML at its paragraphs and list items, and remove its tags."""
-    if sum(len(_BLOCK.findall(line.text)) for line in lines) < MIN_MARKED:
-        return lines
-    return [
-        replace(line, text=unescape(_TAG.sub("", part)).strip())
-        for line in lines
-        for part in ([""] if not line.text else _BLOCK.split(line.text))
-        if not line.text or part.strip()
-    ]
-
-
-def _read_table_rows(lines: Sequence[TextLine]) -> Sequence[TextLine]:
-    """Join the cells of the rows of a table, and remove lines that are only frames."""
-    rows = sum(line.text.startswith("|") for line in lines)
-    is_table = rows >= MIN_MARKED and rows >= 0.5 * sum(bool(line.text) for line in lines)
-    remaining = [line for line in lines if not line.text or not _FRAME.fullmatch(line.text.strip())]
-    if not is_table:
-        return remaining
-    # A row is one reference: an empty line divides it from the row above.
-    joined = [replace(line, text=" ".join(line.text.replace("|", " ").split())) for line in remaining]
-    return [part for line in joined for part in ([replace(line, text="")] if line.text else []) + [line]]
-
-
-def _unfold_columns(lines: Sequence[TextLine]) -> Sequence[TextLine]:
-    """Return the left column of each page before its right column, if a text has two columns side by side."""
-    texts = [line.text for line in lines if len(line.text) > 2 * NARROWEST_COLUMN]
-    starts: Counter[int] = Counter()
-    for text in texts:
-        starts.update(
-            match.end() for match in re.finditer(r"(?<! ) {2,}+(?=\S)", text) if match.end() > NARROWEST_COLUMN
-        )
-    column, frequency = max(starts.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
-    if frequency < MIN_MARKED or frequency < IN_ORDER / 2 * len(texts):
-        return lines
-    # The lines of the right column that go on can have an indent.
-    column = min(
-        (start for start in starts if column - DEEPEST <= start < column and starts[start] > 1), default=column
-    )
-    both = [text for text in texts if text[column:].strip()]
-    apart = [text for text in both if text[column - GAP : column].isspace() and text[:column].strip()]
-    if len(apart) < MIN_MARKED or len(apart) < MOSTLY * len(texts) or column < NARROWEST_COLUMN:
-        return lines
-    collided = sum(bool(text[column - GAP : column].strip()) for text in texts)
-    if collided > MAX_COLLIDED * len(texts):
-        return lines
-    divide = _find_division(apart, column)
-    unfolded: list[TextLine] = []
-    page: list[TextLine] = []
-    for line in (*lines, None):
-        if line is None or (line.after_page and page):
-            columns = [divide(line.text) for line in page]
-            unfolded += [replace(line, text=left) for line, (left, _) in zip(page, columns, strict=True)]
-            unfolded += [
-                replace(line, text=text, after_page=False) for line, (_, text) in zip(page, columns, strict=True)
-            ]
-            page = []
-        if line is not None:
-            page.append(line)
-    return unfolded
-
-
-def _find_division(texts: Sequence[str], column: int) -> Callable[[str], tuple[str, str]]:
-    """Return the function that divides a line into its two columns.
-
-    A left line that is too long can move the right one to the right. Then most right lines begin at one of two places
-    only if they are moved back.
-    """
-
-    def end_left(text: str) -> int:
-        return len(text[:column].rstrip())
-
-    gap = min(column + _indent(text[column:]) - end_left(text) for text in texts)
-    still = Counter(_indent(text[column:]) for text in texts)
-    moved = Counter(_indent(text[max(column, end_left(text) + gap) :]) for text in texts)
-    are_moved = sum(n for _, n in moved.most_common(2)) > sum(n for _, n in still.most_common(2))
-
-    def split_heading(text: str) -> tuple[str, str]:
-        if text[column - GAP : column].strip():
-            end = text.find(" " * max(gap, GAP), column - GAP)
-            return (text[:end], text[end:].strip()) if end >= 0 else (text, "")
-        start = max(column, end_left(text) + gap) if are_moved else column
-        return text[:column].rstrip(), text[start:].rstrip()
-
-    return split_heading
 
 
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -385,7 +237,7 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     rewritten = list(lines)
     for mark in chosen:
         text = lines[mark.n].text
-        rewritten[mark.n] = replace(lines[mark.n], text=f"{' ' * _indent(text)}{mark.count}. {text[mark.end :]}")
+        rewritten[mark.n] = replace(lines[mark.n], text=f"{' ' * measure_indent(text)}{mark.count}. {text[mark.end :]}")
     return rewritten
 
 
@@ -476,7 +328,7 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         text = lines[n].text.lstrip()
         match = None if MARK.match(text) else signs.match(text)
         if match and (match["space"] or match["sign"] not in _BETWEEN_LETTERS):
-            places_of[match["sign"]].append((n, _indent(lines[n].text) + match.end()))
+            places_of[match["sign"]].append((n, measure_indent(lines[n].text) + match.end()))
     sign = max(places_of, key=lambda sign: len(places_of[sign]), default="")
     places = places_of.get(sign, [])
     if len(places) < MIN_MARKED or places[0][0] not in texts[:2]:
@@ -486,84 +338,5 @@ def _rewrite_signs(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     rewritten = list(lines)
     for n, end in places:
         text = lines[n].text
-        rewritten[n] = replace(lines[n], text=f"{' ' * _indent(text)}• {text[end:]}")
+        rewritten[n] = replace(lines[n], text=f"{' ' * measure_indent(text)}• {text[end:]}")
     return rewritten
-
-
-def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
-    """Return a list without its headings and the sentences before and after it, and the removed lines.
-
-    The lines are those of a list without empty lines. A list without dates is not changed.
-    """
-    marked = [n for n, line in enumerate(lines) if _has_mark(line.text)]
-    if sum(is_dated(line.text) for line in lines) < MIN_MARKED:
-        return list(lines), []
-    has_marks = len(marked) >= MIN_MARKED
-    removed = set(range(_measure_introduction(lines, marked[0] if has_marks else 0)))
-    for n in range(len(lines) - 1):
-        if n not in removed and _is_heading(lines, n, has_marks=has_marks):
-            removed.add(n)
-    if has_marks:
-        removed.update(_find_end_notes(lines))
-    remaining = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
-    return remaining, [lines[n] for n in sorted(removed)]
-
-
-def _has_mark(text: str) -> bool:
-    return MARK.match(text) is not None or BARE_NUMBER.match(text) is not None
-
-
-def _may_be_note(text: str) -> bool:
-    return not (_has_mark(text) or is_dated(text) or AUTHOR_START.match(text.strip()))
-
-
-def _measure_introduction(lines: Sequence[TextLine], first: int) -> int:
-    """Return how many lines at the beginning are the head of a table, or a sentence that ends with a colon."""
-    if lines and _TABLE_HEAD.fullmatch(lines[0].text.strip()):
-        return 1
-    introduction = lines[: min(first, MAX_INTRODUCTION) or 1]
-    texts = [line.text for line in introduction]
-    is_whole = first <= MAX_INTRODUCTION and texts[-1].rstrip("* ").endswith(":")
-    below = lines[len(texts) : len(texts) + 1]
-    if not first and any(LATIN_SMALL.match(line.text.strip()) and not line.after_blank for line in below):
-        return 0  # a title with a colon goes on
-    if is_whole and not any(is_dated(text) or _has_mark(text) for text in texts):
-        return len(texts) if first or not AUTHOR_START.match(texts[0]) else 0
-    return 0
-
-
-def _is_heading(lines: Sequence[TextLine], n: int, *, has_marks: bool) -> bool:
-    """Return whether a line is a heading: short, without numbers, and between two references.
-
-    In a list without marks, a short title can be a reference. So only usual headings are read as such.
-    """
-    line, below = lines[n], lines[n + 1]
-    plain = line.text.strip("#*_=: ")
-    alone = (n == 0 or line.after_blank) and below.after_blank
-    if not plain or len(plain) > MAX_NOTE or len(plain.split()) > NOTE_WORDS:
-        return False
-    if re.search(r"[0-9]|[.,;] ", plain) or plain[-1] in ".,;-" or plain[0].islower() or not plain[0].isalpha():
-        return False
-    if has_marks:
-        may_be = (n == 0 or line.after_blank) and (_may_be_note(line.text) or (plain.isupper() and not is_dated(plain)))
-        return (
-            may_be
-            and _has_mark(below.text)
-            and (n == 0 or alone or REFERENCE_END.search(lines[n - 1].text) is not None)
-        )
-    is_usual = plain.isupper() or line.text.lstrip().startswith(("#", "=")) or _HEADING_WORDS.search(plain) is not None
-    if not (alone and is_usual) or is_dated(plain):
-        return False
-    mark = MARK.match(below.text)
-    return is_dated(below.text) or AUTHOR_START.match(below.text[mark.end() if mark else 0 :].strip()) is not None
-
-
-def _find_end_notes(lines: Sequence[TextLine]) -> Iterator[int]:
-    """Yield the paragraphs behind the last reference that contain no year and no identifier."""
-    for n in range(len(lines) - 1, 0, -1):
-        line, above = lines[n], lines[n - 1]
-        if not line.after_blank or len(line.text) > MAX_SENTENCE or not _may_be_note(line.text):
-            return
-        if not REFERENCE_END.search(above.text) or not LETTER_FIRST.match(line.text) or line.text[:1].islower():
-            return
-        yield n

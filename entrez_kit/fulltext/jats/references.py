@@ -1,0 +1,38 @@
+"""Read the reference list of a JATS article."""
+
+from typing import Any
+
+from entrez_kit.fulltext.jats.element_names import CITATIONS
+from entrez_kit.fulltext.jats.text import read_citation, read_inline_text, to_one_line
+from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
+from entrez_kit.fulltext.models import ListedReference
+
+
+def read_reference_list(article: Any) -> list[ListedReference]:
+    """Return the references of an article, without those of the letters and replies in it."""
+    found: list[ListedReference] = []
+    for element in iter_descendants(article, "ref", outside=("sub-article", "response", "front", "ref")):
+        label, citation = _read_reference(element)
+        if citation:
+            found.append(
+                ListedReference(id=get_attribute(element, "id") or None, label=label or None, citation=citation)
+            )
+    return found
+
+
+def _read_reference(reference: Any) -> tuple[str, str]:
+    label, texts = "", []
+    is_twice = find_child(reference, "mixed-citation") is not None
+    for part in iter_children(reference):
+        name = get_local_name(part)
+        if name == "element-citation" and is_twice:
+            pass  # SciELO repeats the citation
+        elif name == "label":
+            label = label or read_inline_text(part)
+        elif name in CITATIONS:
+            own = find_child(part, "label")
+            label = label or read_inline_text(own)
+            texts.append(read_citation(part, label=False))
+        else:
+            texts.append(read_inline_text(part))
+    return label, to_one_line(" ".join(text for text in texts if text))

@@ -1,0 +1,248 @@
+"""Compare the authors in a reference as text with those of a record."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Final
+
+from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
+from entrez_kit.pubmed.comparison import fold_text, is_one_edit, make_confusable_key, measure_text_likeness
+from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
+from entrez_kit.references.check.text_words import (
+    GENERATIONS,
+    MAX_INITIALS,
+    SUPERFLUOUS,
+    find_first_number,
+    find_words,
+    list_given_forms,
+    split_family,
+)
+
+MIN_TITLE: Final = 3
+"""From this number of words without a field, the words are the title of another work."""
+MAX_NAMES: Final = 100
+"""Maximum authors whose names may contain mistakes. Names after these must match exactly."""
+MAX_HEAD: Final = 600
+"""Maximum words searched for authors whose names may contain mistakes."""
+_LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
+_OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
+"""Words that replace omitted authors."""
+_NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
+NAME_WORDS: Final = 12
+"""Maximum words between two family names."""
+
+
+@dataclass(slots=True)
+class AuthorsInText:
+    """The result of comparing the authors; ``taken`` has the positions of the words of authors."""
+
+    taken: set[int] = field(default_factory=set)
+    difference: FieldDifference | None = None
+    agree: bool = False
+    are_others: bool = False
+
+
+@dataclass(slots=True)
+class MatchedAuthors:
+    """The authors of a record that a text names: their positions, and the misspelt names."""
+
+    places: dict[int, int] = field(default_factory=dict)
+    misspelt: dict[int, str] = field(default_factory=dict)
+    taken: set[int] = field(default_factory=set)
+
+
+def compare_authors(
+    words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
+) -> AuthorsInText:
+    """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
+    names = convert_to_csl_names(article.authors, with_initials=True)
+    if not names:
+        return AuthorsInText()
+    others = _omits_authors(words, text, article)
+    known_end = head if head is not None else journal
+    count, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
+    end = known_end if known_end is not None else find_first_number(words)
+    has_other_names = bool(_list_possible_names(words[:end], taken))
+    if count and (others or count == len(names)) and not (known_end and has_other_names):
+        return AuthorsInText(taken, agree=True)
+    if head == 0 and not count:  # the authors follow the title
+        end = len(words)
+    matched = _match_with_mistakes(words[: min(end, MAX_HEAD)], names)
+    of_authors = set(range(known_end or 0))
+    if not matched.places and not has_other_names:
+        return AuthorsInText(taken)  # the text names no authors
+    if not matched.places:
+        return AuthorsInText(taken | of_authors, _to_other_authors(words, names, known_end), are_others=True)
+    added = _list_added_names(words[:end], matched.taken, head, journal)
+    if added is None:
+        added, of_authors = [], set()
+    problems = _describe_problems(words[:end], names, matched, added, others=others)
+    difference = None
+    if problems:
+        difference = FieldDifference(
+            field="authors", given=" ".join(words[:end]), record=_join_record_names(names), detail="; ".join(problems)
+        )
+    are_others = len(matched.places) * 3 < len(matched.places) + len(added)
+    return AuthorsInText(matched.taken | of_authors, difference, agree=not are_others, are_others=are_others)
+
+
+def _omits_authors(words: Sequence[str], text: str, article: Article) -> bool:
+    """Return whether a text has "et al." or an ellipsis in the place of authors."""
+    if any(pair in _OTHERS for pair in pairwise(words)):
+        return True
+    # An ellipsis in the title does not replace authors.
+    return _LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None
+
+
+def _list_possible_names(words: Sequence[str], taken: Collection[int]) -> list[str]:
+    """Return the words that may be names, without those at the positions of known authors."""
+    return [word for n, word in enumerate(words) if n not in taken and _may_be_name(word)]
+
+
+def _list_added_names(
+    words: Sequence[str], taken: Collection[int], head: int | None, journal: int | None
+) -> list[str] | None:
+    """Return the names that the record does not have; None if these words may be another title."""
+    possible = _list_possible_names(words, taken)
+    added = [word for word in possible if len(word) > 1]
+    if head is not None:
+        return added
+    has_initials = any(len(word) < MAX_INITIALS for word in possible)
+    return added if journal is not None and len(added) < MIN_TITLE and has_initials else None
+
+
+def _describe_problems(
+    words: Sequence[str], names: Sequence[Name], matched: MatchedAuthors, added: Sequence[str], *, others: bool
+) -> list[str]:
+    """Return how the authors of a text differ: misspelt, added, missing, other initials, another order."""
+    # "et al." does not replace the first authors.
+    wanted = names[: min(matched.places)] if others else names
+    named = {
+        "misspelt": [f"{word} (record: {format_name(names[n])})" for n, word in matched.misspelt.items()],
+        "added": added,
+        "missing": [format_name(name) for n, name in enumerate(wanted) if n not in matched.places],
+        "initials": _find_wrong_initials(words, names, matched),
+    }
+    problems = [f"{label}: {join_shown_names(texts)}" for label, texts in named.items() if texts]
+    order = [matched.places[n] for n in sorted(matched.places)]
+    if order != sorted(order):
+        problems.append("the order differs")
+    return problems
+
+
+def _join_record_names(names: Sequence[Name]) -> str:
+    return join_shown_names(list(map(format_name, names)))
+
+
+def _to_other_authors(words: Sequence[str], names: Sequence[Name], head: int | None) -> FieldDifference:
+    """Return the difference for a text by other authors."""
+    known = [fold_text(str(name.get("literal") or name.get("family") or "")).split() for name in names]
+    has_any = any(find_words(family, words) is not None for family in known)
+    detail = "the authors are different" if has_any else "the text does not have any author of the record"
+    text = " ".join(words[: head or NAME_WORDS])
+    return FieldDifference(field="authors", given=text, record=_join_record_names(names), detail=detail)
+
+
+def _may_be_name(word: str) -> bool:
+    return word not in SUPERFLUOUS and not word.isdigit() and word not in GENERATIONS and word not in _NOT_NAMES
+
+
+def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:
+    """Return how many authors of a record a text begins with, in order, and the positions of their words.
+
+    Only given names and initials of two neighbours may be between their family names. If the text has ``others`` ("et
+    al."), it may omit authors of the record, but not the first. The title began at ``end``, so a letter after ``end``
+    belongs to the journal.
+    """
+    taken: set[int] = set()
+    begin = 0
+    before: set[str] = set()
+    count = 0
+    for name in names:
+        family = split_family(name)
+        given = list_given_forms(name)
+        offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
+        between = range(begin, begin + (offset or 0))
+        if offset is None or any(words[n] not in before | given | SUPERFLUOUS for n in between):
+            if others and count:
+                continue
+            break
+        begin += offset + len(family)
+        taken.update(range(between.start, begin))
+        before = given
+        count += 1
+    while begin < min(end, len(words)) and words[begin] in before:
+        taken.add(begin)
+        begin += 1
+    return count, taken
+
+
+def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> MatchedAuthors:
+    """Find the authors of a record in words, in any order. A family name may contain mistakes."""
+    matched = MatchedAuthors()
+    for number, name in enumerate(names):
+        family = split_family(name)
+        size = len(family)
+        starts = [n for n in range(len(words) - size + 1) if matched.taken.isdisjoint(range(n, n + size))]
+        exact = [n for n in starts if list(words[n : n + size]) == family]
+        if exact:
+            # Given names distinguish persons with the same family name.
+            start = max(exact, key=lambda n: (_has_given(words, n, size, name), -n))
+        elif number >= MAX_NAMES:
+            continue
+        else:
+            similar = [(likeness, -n) for n in starts if (likeness := _compare_family(words, n, size, name))]
+            if not similar:
+                continue
+            start = -max(similar)[1]
+            matched.misspelt[number] = " ".join(words[start : start + size])
+        matched.places[number] = start
+        matched.taken.update(range(start, start + size))
+        given = {make_confusable_key(form) for form in list_given_forms(name)}
+        for step in (1, -1):
+            n = start + size if step > 0 else start - 1
+            while 0 <= n < len(words) and n not in matched.taken and make_confusable_key(words[n]) in given:
+                matched.taken.add(n)
+                n += step
+    return matched
+
+
+def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], matched: MatchedAuthors) -> list[str]:
+    """Return the single initials beside family names that are not those of the record.
+
+    Initials precede or follow all family names of a text. So a letter is compared only if the initials of at least
+    half of the other authors agree.
+    """
+    sides: dict[int, list[tuple[bool, str]]] = {1: [], -1: []}
+    for number, start in sorted(matched.places.items(), key=lambda item: item[1]):
+        name = names[number]
+        forms = {make_confusable_key(form) for form in list_given_forms(name)}
+        for side, n in ((1, start + len(split_family(name))), (-1, start - 1)):
+            word = words[n] if 0 <= n < len(words) else ""
+            is_right = make_confusable_key(word) in forms
+            is_letter = bool(forms) and len(word) == 1 and word.isalpha()
+            if is_right or is_letter:
+                problem = "" if is_right else f"{word.upper()} (record: {format_name(name)})"
+                sides[side].append((is_right, problem))
+    best_side = max(sides.values(), key=lambda side: (sum(is_right for is_right, _ in side), len(side)))
+    wrong = [problem for is_right, problem in best_side if not is_right]
+    return wrong if len(wrong) * 2 <= len(best_side) or len(matched.places) == 1 else []
+
+
+def _has_given(words: Sequence[str], start: int, size: int, name: Name) -> bool:
+    given = {make_confusable_key(form) for form in list_given_forms(name)}
+    return any(
+        make_confusable_key(word) in given
+        for word in (*words[start + size : start + size + 1], *words[max(0, start - 1) : start])
+    )
+
+
+def _compare_family(words: Sequence[str], start: int, size: int, name: Name) -> float:
+    """Return the likeness of a part of a text to a family name; 0 if it is another name."""
+    family, recorded = "".join(words[start : start + size]), "".join(split_family(name))
+    likeness = measure_text_likeness(family, recorded, LIKE_TITLES)
+    if is_one_edit(family, recorded) and _has_given(words, start, size, name):
+        return max(likeness, LIKE_TITLES)
+    return likeness if likeness >= LIKE_TITLES and len(recorded) > MAX_INITIALS else 0.0

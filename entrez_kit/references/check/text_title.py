@@ -1,0 +1,100 @@
+"""Find the title of a record in a reference as text: the whole title, the title with mistakes, or its beginning."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.pubmed.comparison import (
+    MIN_PART,
+    bound_likeness,
+    fold_text,
+    list_years,
+    make_confusable_key,
+    make_likeness_key,
+    measure_key_likeness,
+)
+from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, list_titles
+from entrez_kit.references.check.text_words import find_words
+
+SURE_TITLE: Final = 15
+"""From this number of letters, a text contains most of a title only if it cites the work."""
+WIDER: Final = (0, 1, -1)
+"""How many words longer than the correct title a title with mistakes can be."""
+MAX_WINDOWS: Final = 5
+"""Maximum number of positions at which the text is compared with a title letter by letter."""
+MAX_PART: Final = 60
+"""Maximum words of the beginning of a title that is searched in a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class TitleInText:
+    """The position of the title of a record in a text, and the difference between the two."""
+
+    spans: Sequence[tuple[int, int]] = ()
+    difference: FieldDifference | None = None
+
+
+def find_title(words: Sequence[str], article: Article, *, sure: bool) -> TitleInText:
+    """Find the whole title, the title with mistakes, or the beginning of the title.
+
+    Args:
+        sure: whether an identifier, or the place, says that the text cites the record.
+    """
+    titles = [fold_text(title).split() for title in list_titles(article)]
+    spans = [(start, len(title)) for title in titles if (start := find_words(title, words)) is not None]
+    if spans:
+        return TitleInText(spans)
+    similar = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
+    if similar:
+        _, start, length = max(similar)
+        return TitleInText([(start, length)], _build_difference(words[start : start + length], article))
+    beginning = _find_beginning(titles, words) if sure or set(words) & set(list_years(article)) else None
+    if beginning is None:
+        return TitleInText()
+    start, length = beginning
+    passage = words[start : start + length]
+    detail = f"the text has only the beginning of the title: {' '.join(passage)}"
+    return TitleInText([beginning], _build_difference(passage, article, detail))
+
+
+def _build_difference(passage: Sequence[str], article: Article, detail: str | None = None) -> FieldDifference:
+    record = str(build_csl_item(article).get("title", ""))
+    return FieldDifference(field="title", given=" ".join(passage), record=record, detail=detail)
+
+
+def _find_beginning(titles: Sequence[Sequence[str]], words: Sequence[str]) -> tuple[int, int] | None:
+    """Return the position and the number of words of the longest beginning of a title in a text."""
+    for title in titles:
+        for size in range(min(len(title) - 1, MAX_PART), MIN_PART - 1, -1):
+            if (start := find_words(title[:size], words)) is not None:
+                return start, size
+    return None
+
+
+def _find_similar_part(title: Sequence[str], words: Sequence[str], *, sure: bool) -> tuple[float, int, int] | None:
+    """Return the likeness, the position and the number of words of the part of a text most similar to a title."""
+    whole = "".join(title)
+    if not sure and len(whole) < SURE_TITLE:
+        return None
+    keys = {make_confusable_key(word): n for n, word in reversed(list(enumerate(title)))}
+    votes = Counter(n - keys[key] for n, word in enumerate(words) if (key := make_confusable_key(word)) in keys)
+    starts = [start for start, _ in votes.most_common() if start >= 0][:MAX_WINDOWS]
+    key = make_likeness_key(whole)
+    windows = [
+        (bound_likeness(part, key), start, length, part)
+        for start in starts or range(min(len(words), MAX_WINDOWS))
+        for length in (len(title) + more for more in WIDER)
+        if 0 < length <= len(words) - start
+        for part in (make_likeness_key("".join(words[start : start + length])),)
+    ]
+    best: tuple[float, int, int] | None = None
+    for bound, start, length, part in sorted(windows, reverse=True):
+        if bound < (best[0] if best else LIKE_TITLES):
+            break  # no other window can be more similar
+        candidate = measure_key_likeness(part, key), start, length
+        if candidate[0] >= LIKE_TITLES and (best is None or candidate > best):
+            best = candidate
+    return best

@@ -1,0 +1,373 @@
+"""Measure how two records agree: in title, authors, place (journal, volume, pages), abstract and kind."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Literal
+
+from entrez_kit.citations.titles import abbreviates
+from entrez_kit.pubmed.comparison import are_titles_alike
+from entrez_kit.references.merge.signatures import Signature
+
+EXACT: Final = 3
+NEAR: Final = 2
+LOOSE: Final = 1
+MIN_WORDS: Final = 4
+"""A title with fewer words identifies a work only together with its volume or page."""
+NEAR_RATIO: Final = 92
+LOOSE_RATIO: Final = 75
+LONG_TITLE: Final = 40
+"""From this number of letters, a title that is a part of another one can be the same title."""
+SAME_AUTHORS: Final = 2
+UNKNOWN_AUTHORS: Final = 1
+OTHER_AUTHORS: Final = 0
+MIN_SHARED: Final = 0.5
+SIMILAR_NAME: Final = 80
+MAX_NAMES: Final = 12
+"""Maximum authors of a record whose names are compared with mistakes."""
+SAME_ABSTRACT: Final = 92
+OTHER_ABSTRACT: Final = 55
+ABSTRACT_LETTERS: Final = 600
+MIN_ABSTRACT: Final = 200
+_INITIALS: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | frozenset(
+    ("de", "la", "van", "der", "von", "el", "al", "le")
+)
+_GENERIC: Final = re.compile(
+    r"(?:the )?(?:editorials?|introduction|preface|foreword|abstracts?|letters?|case reports?|news|books?|obituary"
+    r"|reviews?|comments?|discussion|conclusions?|summary|report|reports|announcements?|questions?|images?"
+    r"|posters?|oral presentations?|from|to|the|editors?|in|of|this|issue|book|and|general|guest|message|welcome"
+    r"|contents)"
+    r"(?: (?:editorials?|letters?|case|reports?|news|books?|reviews?|comments?|in|of|this|issue|the|to|from|editors?"
+    r"|and|abstracts?|clinical|medicine|images?|presentations?|introduction|general|discussion))*"
+)
+"""Titles that many articles share."""
+Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_conference"]
+
+
+class RecordPair:
+    """Two records, and how they agree. Each comparison is made when it is first needed, and once."""
+
+    def __init__(self, one: Signature, other: Signature) -> None:
+        self.one = one
+        self.other = other
+
+    @cached_property
+    def titles(self) -> "TitleAgreement":
+        """The agreement of the titles."""
+        return compare_titles(self.one, self.other)
+
+    @cached_property
+    def authors(self) -> int:
+        """``SAME_AUTHORS``, ``UNKNOWN_AUTHORS`` if a record has none, or ``OTHER_AUTHORS``."""
+        return compare_authors(self.one, self.other)
+
+    @cached_property
+    def place(self) -> "PlaceAgreement":
+        """The agreement of the places."""
+        return compare_places(self.one, self.other)
+
+    @cached_property
+    def has_same_abstract(self) -> bool | None:
+        """Whether the abstracts are equal; None if a record has none or they are only similar."""
+        return compare_abstracts(self.one, self.other)
+
+    @property
+    def has_same_doi(self) -> bool:
+        """Whether both records have the same DOI."""
+        return bool(self.one.doi and self.one.doi == self.other.doi)
+
+    @property
+    def has_two_pmids(self) -> bool:
+        """Whether both records have a PMID."""
+        return bool(self.one.pmid and self.other.pmid)
+
+    @property
+    def has_other_parts(self) -> bool:
+        """Whether the titles name different parts of a series."""
+        return bool(self.one.part and self.other.part and self.one.part != self.other.part)
+
+    @property
+    def has_same_authors(self) -> bool:
+        """Whether both records have authors, and they agree."""
+        return self.authors == SAME_AUTHORS
+
+    @property
+    def has_same_title(self) -> bool:
+        """Whether the titles are equal."""
+        return self.titles.level == EXACT
+
+    @property
+    def has_similar_core(self) -> bool:
+        """Whether the titles agree without the words of their kinds, or one of them contains the other."""
+        return self.titles.cores >= NEAR_RATIO or _is_core_inside(self.one, self.other)
+
+    @property
+    def has_identifying_title(self) -> bool:
+        """Whether the titles identify a work: they are long, or belong to a volume or a page."""
+        if _GENERIC.fullmatch(self.one.title):
+            return False
+        words = min(len(self.one.title.split()), len(self.other.title.split()))
+        return words >= MIN_WORDS or bool(self.place.volume or self.place.page)
+
+    @property
+    def has_same_pages(self) -> bool:
+        """Whether the first pages are equal, and the volumes do not differ."""
+        one, other = self.one, self.other
+        other_volumes = one.volume and other.volume and one.volume != other.volume
+        return bool(one.first_page and one.first_page == other.first_page and not other_volumes)
+
+    @property
+    def has_other_pages(self) -> bool:
+        """Whether the first pages differ."""
+        one, other = self.one, self.other
+        return bool(one.first_page and other.first_page and one.first_page != other.first_page)
+
+    @property
+    def is_near_in_time(self) -> bool:
+        """Whether the years differ by one at most, or a record has none."""
+        return self.place.years is None or self.place.years <= 1
+
+    def differs_in(self, kind: Kind) -> bool:
+        """Return whether one of the records is of this kind, and the other is not."""
+        return bool(getattr(self.one, kind) != getattr(self.other, kind))
+
+
+# Titles
+
+
+@dataclass(frozen=True, slots=True)
+class TitleAgreement:
+    """The agreement of two titles.
+
+    Args:
+        level: ``EXACT``, ``NEAR``, ``LOOSE``, or 0 for different titles.
+        ratio: the ratio of equal letters in percent.
+        cores: the same ratio without the words of their kinds ("part", "protocol", "erratum").
+    """
+
+    level: int = 0
+    ratio: float = 0.0
+    cores: float = 0.0
+
+
+def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
+    """Compare all titles of two records, and the cores of the titles."""
+    from rapidfuzz.fuzz import ratio
+
+    if not one.title or not other.title:
+        return TitleAgreement()
+    level, best, cores = 0, 0.0, 0.0
+    for mine in one.titles:
+        for theirs in other.titles:
+            best = max(best, ratio(mine, theirs))
+            level = max(level, _rate_titles(mine, theirs, best))
+    if one.core and other.core:
+        is_whole = one.core == one.title and other.core == other.title
+        cores = best if is_whole else ratio(one.core, other.core)
+    if level < EXACT and one.numbers != other.numbers and not _is_extended(one, other):
+        level = min(level, LOOSE)
+    return TitleAgreement(level, best, cores)
+
+
+def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
+    """Return the level of agreement of two folded titles with this ratio of equal letters."""
+    if ratio == 100 or mine.replace(" ", "") == theirs.replace(" ", ""):
+        return EXACT
+    smaller, larger = sorted((mine, theirs), key=len)
+    if len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}")):
+        return NEAR
+    if ratio >= NEAR_RATIO and are_titles_alike(mine, theirs):
+        return NEAR
+    return LOOSE if ratio >= LOOSE_RATIO else 0
+
+
+def _is_extended(one: Signature, other: Signature) -> bool:
+    """Return whether one title continues where the other ends, so that it can have more numbers."""
+    smaller, larger = sorted((one.title, other.title), key=len)
+    return len(smaller) >= LONG_TITLE and larger.startswith(f"{smaller} ")
+
+
+def _is_core_inside(one: Signature, other: Signature) -> bool:
+    """Return whether the core of one title contains that of the other one."""
+    smaller, larger = sorted((one.core, other.core), key=len)
+    return len(smaller) >= LONG_TITLE and smaller in larger and (one.core != one.title or other.core != other.title)
+
+
+# Authors
+
+
+def compare_authors(one: Signature, other: Signature) -> int:
+    """Return whether the authors agree, are unknown or differ."""
+    if not one.families or not other.families:
+        return UNKNOWN_AUTHORS
+    if len(one.families) == 1:
+        agrees = _has_author(one, other)
+    elif len(other.families) == 1:
+        agrees = _has_author(other, one)
+    else:
+        agrees = _share_names(one, other) or _share_swapped_names(one, other) or _share_similar_names(one, other)
+    return SAME_AUTHORS if agrees else OTHER_AUTHORS
+
+
+def _has_author(lone: Signature, other: Signature) -> bool:
+    """Return whether the only author of a record is an author of the other record."""
+    author = lone.families[0]
+    return bool(
+        lone.names & other.names - _INITIALS
+        or set(author.split()) & _list_name_words(other)
+        or _is_similar(author, other.families[0])
+    )
+
+
+def _share_names(one: Signature, other: Signature) -> bool:
+    """Return whether enough family names are equal; if the first authors agree, fewer are enough."""
+    mine, theirs = _list_name_words(one), _list_name_words(other)
+    fewest = min(len(mine), len(theirs))
+    shared = len(mine & theirs) / fewest
+    if shared >= MIN_SHARED or (one.names & other.names - _INITIALS and shared > 0.2):
+        return True
+    return _is_similar(one.families[0], other.families[0]) and (shared > 0.2 or fewest <= 3)
+
+
+def _share_swapped_names(one: Signature, other: Signature) -> bool:
+    """Return whether enough names are equal if given and family names are swapped."""
+    fewest = min(len(one.everyone), len(other.everyone))
+    return len(one.everyone & other.everyone) >= max(2, MIN_SHARED * fewest)
+
+
+def _share_similar_names(one: Signature, other: Signature) -> bool:
+    """Return whether enough family names are similar."""
+    mine, theirs = one.families[:MAX_NAMES], other.families[:MAX_NAMES]
+    similar = sum(any(_is_similar(name, another) for another in theirs) for name in mine)
+    return similar / min(len(mine), len(theirs)) >= MIN_SHARED
+
+
+def _list_name_words(record: Signature) -> set[str]:
+    return {word for name in record.families for word in name.split() if len(word) > 1 and word not in _INITIALS}
+
+
+def _is_similar(one: str, other: str) -> bool:
+    from rapidfuzz.fuzz import ratio
+
+    return ratio(one.replace(" ", ""), other.replace(" ", "")) >= SIMILAR_NAME
+
+
+# Places
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceAgreement:
+    """The agreement of two places; None if a record lacks the part.
+
+    Args:
+        years: the difference of the years.
+        long: whether both records have a range of at least three pages.
+    """
+
+    journal: bool | None
+    volume: bool | None
+    issue: bool | None
+    page: bool | None
+    last: bool | None
+    years: int | None
+    long: bool
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether no other article can have this place: a range of at least three pages in a volume."""
+        return bool(self.volume and self.page and self.last and self.long)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether journal, volume and first page agree."""
+        return bool(self.journal and self.volume and self.page)
+
+    def list_differing(self) -> list[str]:
+        """Return the names of the parts that differ."""
+        parts = (("journal", self.journal), ("volume", self.volume), ("first page", self.page))
+        return [name for name, is_same in parts if is_same is False]
+
+
+def compare_places(one: Signature, other: Signature) -> PlaceAgreement:
+    """Compare journal, volume, issue, pages and year of two records."""
+    return PlaceAgreement(
+        journal=_is_same_journal(one, other),
+        volume=_is_equal(one.volume, other.volume),
+        issue=_is_equal(one.issue, other.issue),
+        page=_is_same_first_page(one, other),
+        last=_is_equal(one.last_page, other.last_page),
+        years=abs(one.year - other.year) if one.year and other.year else None,
+        long=one.pages_length > 2 and other.pages_length > 2,
+    )
+
+
+def _is_equal(mine: str, theirs: str) -> bool | None:
+    """Return whether two values are equal; None if one is missing."""
+    return mine == theirs if mine and theirs else None
+
+
+def _is_same_first_page(one: Signature, other: Signature) -> bool | None:
+    """Return whether two first pages are equal: also "811a" and "811", "viii108" and "108"."""
+    is_same = _is_equal(one.first_page, other.first_page)
+    if is_same is False:
+        return bool(one.starts & other.starts) or _keep_digits(one.first_page) == _keep_digits(other.first_page)
+    return is_same
+
+
+def _keep_digits(text: str) -> str:
+    return "".join(letter for letter in text if letter.isdigit()) or text
+
+
+def _is_same_journal(one: Signature, other: Signature) -> bool | None:
+    """Return whether two names are one journal; None if a record has none."""
+    if not one.journal or not other.journal:
+        return None
+    if one.journal == other.journal:
+        return True
+    return any(_is_same_name(mine, theirs) for mine in one.journals for theirs in other.journals)
+
+
+def _is_same_name(mine: tuple[str, ...], theirs: tuple[str, ...]) -> bool:
+    """Return whether two names are equal, one abbreviates the words of the other, or has their initials."""
+    if mine == theirs:
+        return True
+    if len(mine) == len(theirs) and len(mine) > 1:
+        return all(abbreviates(*sorted(pair, key=len)) for pair in zip(mine, theirs, strict=True))
+    smaller, larger = sorted((mine, theirs), key=len)
+    if len(smaller) == 1 and len(larger) > 2:
+        word = smaller[0]
+        if word == "".join(part[0] for part in larger):
+            return True
+        return len(word) > 7 and _is_squeezed(word, larger)
+    if len(smaller) > 2 and larger[: len(smaller)] == smaller:
+        return True
+    from rapidfuzz.fuzz import ratio
+
+    return ratio(" ".join(mine), " ".join(theirs)) >= 90 and len(smaller) > 1
+
+
+def _is_squeezed(word: str, parts: tuple[str, ...]) -> bool:
+    """Return whether a word consists of the beginnings of words: "revargentcardiol"."""
+    if not parts:
+        return not word
+    first = parts[0]
+    for size in range(min(len(word), len(first)), 0, -1):
+        if word[:size] == first[:size] and _is_squeezed(word[size:], parts[1:]):
+            return True
+    return False
+
+
+# Abstracts
+
+
+def compare_abstracts(one: Signature, other: Signature) -> bool | None:
+    """Return true for the same abstract, false for two different ones, and None if that is not clear."""
+    if min(len(one.abstract), len(other.abstract)) < MIN_ABSTRACT:
+        return None
+    from rapidfuzz.fuzz import ratio
+
+    mine, theirs = (" ".join(text[:ABSTRACT_LETTERS].casefold().split()) for text in (one.abstract, other.abstract))
+    likeness = ratio(mine, theirs)
+    if likeness >= SAME_ABSTRACT:
+        return True
+    return False if likeness < OTHER_ABSTRACT else None
