@@ -31,7 +31,7 @@ from entrez_kit.query.dialects.tree import (
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Group, parse
 from entrez_kit.strategies.models import Proof, StrategyLine, StrategyResult, WorkingLine
-from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
+from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
 
 MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
@@ -136,8 +136,15 @@ def read_strategy(
     """Read and translate a strategy.
 
     Raises:
-        InvalidInput: the text has no line that could be a search.
+        InvalidInput: the text has no line that could be a search, or it has several numbered strategies.
     """
+    if (row := find_second_list(text)) is not None:
+        raise InvalidInput(
+            f"The text has several strategies: the numbers begin again at row {row}.",
+            invalid_input=text.splitlines()[row - 1].strip()[:80],
+            recovery_hint="Give each strategy in a file of its own.",
+            details={"reason": "several_strategies", "row": row},
+        )
     printed = read_lines(text)
     expressions = [line for line in printed if line.role == "expression"]
     if not expressions:

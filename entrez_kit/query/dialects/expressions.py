@@ -10,14 +10,10 @@ from entrez_kit.query.dialects.service_fields import unite
 from entrez_kit.query.dialects.tree import (
     AllOf,
     AnyOf,
-    DayRange,
     Exclude,
     Near,
     Node,
     Scope,
-    SubjectHeading,
-    Unknown,
-    Value,
     WordPatterns,
     rebuild,
     walk,
@@ -241,7 +237,7 @@ def _list_parts(node: Node, kind: type[AllOf] | type[AnyOf]) -> tuple[Node, ...]
 
 def join_as_phrase(units: Sequence[Node]) -> Node:
     """Return adjacent units as an ordered phrase, as Ovid reads them."""
-    if not all(isinstance(unit, WordPatterns | AnyOf | Near) for unit in units):
+    if not all(isinstance(part, WordPatterns | AnyOf | Near) for unit in units for part in walk(unit)):
         raise LineError("an operator is missing between two terms")
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
@@ -289,7 +285,7 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
 
 
 def check_proximity(node: Node) -> None:
-    """Refuse a proximity operator around AND, NOT, headings or different fields.
+    """Refuse a proximity operator around AND, NOT, headings, numbers of lines or different fields.
 
     Raises:
         CannotExpressError: no search has this meaning.
@@ -300,7 +296,7 @@ def check_proximity(node: Node) -> None:
         inner = list(walk(near))
         if any(isinstance(part, AllOf | Exclude) for part in inner):
             raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
-        if any(isinstance(part, SubjectHeading | Value | DayRange | Unknown) for part in inner):
+        if not all(isinstance(part, WordPatterns | AnyOf | Near) for part in inner):
             raise CannotExpressError("a proximity operator takes words of text fields only", "syntax-error")
         if len({part.scope for part in inner if isinstance(part, WordPatterns)}) > 1:
             raise CannotExpressError("the words of a proximity operator are in different fields", "syntax-error")

@@ -10,12 +10,12 @@ from entrez_kit.query.dialects.lexer import Lexer
 from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.ovid import OvidLexer
 from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
-from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references
+from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references, refuse_unclear_references
 from entrez_kit.query.dialects.scopus import ScopusLexer
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.tree import AllOf, LineReference, ParsedLine
 from entrez_kit.query.dialects.values import LIMITERS, parse_limit, parse_limiters
-from entrez_kit.query.dialects.web_of_science import WosLexer
+from entrez_kit.query.dialects.web_of_science import REMARKS, WosLexer, parse_timespan
 
 _LEXERS: Final[dict[str, type[Lexer]]] = {
     "ovid": OvidLexer,
@@ -67,8 +67,13 @@ def parse_line(text: str, dialect: Dialect, *, is_embase: bool = False, is_cinah
         nodes, notes = parse_limiters(limiters[0])
         node = AllOf((parsed.node, *nodes)) if nodes else parsed.node
         return ParsedLine(node, (*parsed.notes, *notes))
+    if dialect == "wos" and (remarks := REMARKS.search(plain)):
+        parsed = parse_line(plain[: remarks.start()], dialect)
+        years = parse_timespan(remarks[0])
+        return ParsedLine(AllOf((parsed.node, *years)) if years else parsed.node, parsed.notes)
     if is_reference_line(plain):
         return parse_references(plain, LEVELS if dialect == "pubmed" else _LEXERS[dialect].grammar.levels)
+    refuse_unclear_references(plain)
     if dialect == "pubmed":
         return parse_pubmed(plain)
     lexer: Lexer

@@ -4,7 +4,7 @@ import calendar
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.notes import Note
+from entrez_kit.query.dialects.notes import LineError, Note
 from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
 from entrez_kit.query.dialects.tree import (
     AllOf,
@@ -238,20 +238,24 @@ def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
 
 # numbers of lines
 
-_RANGE: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+) ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+)")
+_NUMBERS: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+)(?: ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+))?")
 _MAX_RANGE: Final = 500
 
 
 def parse_numbers(text: str) -> list[int]:
-    """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
+    """Return the numbers of a list such as "1-4,7", "1 - 4" or "#1-#4 #7".
+
+    Raises:
+        LineError: a range ends before it begins, or the list is empty.
+    """
     numbers: list[int] = []
-    for item in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
-        match = _RANGE.fullmatch(item.strip())
-        if match:
-            low, high = int(match[1]), int(match[2])
-            numbers += range(low, min(high, low + _MAX_RANGE) + 1)
-        elif digits := re.sub(r"[^0-9]", "", item):
-            numbers.append(int(digits))
+    for match in _NUMBERS.finditer(text):
+        low, high = int(match[1]), int(match[2] or match[1])
+        if high < low:
+            raise LineError(f"the range {match[0]!r} ends before it begins")
+        numbers += range(low, min(high, low + _MAX_RANGE) + 1)
+    if not numbers:
+        raise LineError(f"{text.strip()!r} has no number of a line")
     return numbers
 
 
