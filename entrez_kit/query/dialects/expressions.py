@@ -11,6 +11,7 @@ from entrez_kit.query.dialects.tree import (
     AllOf,
     AnyOf,
     Exclude,
+    Loss,
     Near,
     Node,
     Scope,
@@ -63,6 +64,8 @@ class Parser:
     depth: int = 0
     notes: list[Note] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=lambda: [set()])
+    has_whole_values: bool = False
+    """Whether the words belong to a field with whole values, so that adjacent words are one value."""
 
     def parse(self) -> Node:
         """Return the meaning of the line.
@@ -130,7 +133,9 @@ class Parser:
             is_open = following is not None and following.kind == "open"
             level = next(position for position, names in enumerate(self.grammar.levels) if "NEAR" in names)
             self._descend()
+            outer, self.has_whole_values = self.has_whole_values, bool(token.scope.values and not token.scope.sources)
             node = self._parse_unit() if is_open else self._parse_level(level)
+            self.has_whole_values = outer
             self.depth -= 1
             return self._set_scope(node, token.scope)
         if token.kind == "open":
@@ -177,21 +182,33 @@ class Parser:
             assert token.node is not None
             parts.append(token.node)
             self.position += 1
+        if self.has_whole_values:
+            return _join_words([part for part in parts if isinstance(part, WordPatterns)])
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
+        known = _drop_unknown_fields(scope) if scope.sources else scope
+
         def change(leaf: Node) -> Node:
             if not isinstance(leaf, WordPatterns) or leaf.scope is not None:
                 return leaf
-            if not scope.values:
-                return replace(leaf, scope=scope)
-            parts: list[Node] = [replace(leaf, scope=replace(scope, values=()))] if scope.sources else []
+            if not known.values:
+                return replace(leaf, scope=known)
+            parts: list[Node] = [replace(leaf, scope=replace(known, values=()))] if known.sources else []
             parts += [
-                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(value,))) for value in scope.values
+                self.convert(leaf.text, replace(known, sources=frozenset(), values=(value,))) for value in known.values
             ]
             return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
         return rebuild(node, change)
+
+
+def _drop_unknown_fields(scope: Scope) -> Scope:
+    """Return the fields of a list that PubMed has, with a loss for each other one."""
+    unknown = [value for value in scope.values if value.startswith("unknown ")]
+    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {value[8:]!r}") for value in unknown)
+    values = tuple(value for value in scope.values if value not in unknown)
+    return replace(scope, values=values, losses=(*scope.losses, *losses)) if unknown else scope
 
 
 @dataclass(slots=True)
