@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from entrez_kit.query import unsettled
-from entrez_kit.query.dialects.tree import AnyOf, DayRange, PubMedQuery, Value, WordPatterns, get_stem, has_marks, walk
+from entrez_kit.query.dialects.notes import CannotExpressError
+from entrez_kit.query.dialects.spellings import expand_pattern
+from entrez_kit.query.dialects.tree import AnyOf, DayRange, PubMedQuery, Value, WordPatterns, walk
 from entrez_kit.strategies.findings import CODES, LineProblem
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
 from entrez_kit.strategies.translated_lines import WorkingLine
@@ -81,12 +83,18 @@ def _check_alternatives(line: WorkingLine) -> Iterator[LineProblem]:
             days = sum(isinstance(part, DayRange) for part in node.parts)
             if 0 < days < len(node.parts):
                 yield LineProblem("date-limit-inside", line.number, "A date is an alternative of search terms.")
-        if isinstance(node, WordPatterns) and any(
-            has_marks(pattern) and "*" in pattern and 0 < len(get_stem(pattern)) < unsettled.SHORTEST_STEM
-            for pattern in node.patterns
-        ):
+        if isinstance(node, WordPatterns) and any(map(_is_too_short, node.patterns)):
             text = f"{node.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
             yield LineProblem("short-truncation", line.number, text, "list the words")
+
+
+def _is_too_short(pattern: str) -> bool:
+    """Return whether PubMed cannot truncate a word, and its spellings cannot be written out."""
+    try:
+        expand_pattern(pattern, None)
+    except CannotExpressError as exc:
+        return exc.refusal.code == "short-truncation"
+    return False
 
 
 def _check_language(line: WorkingLine) -> Iterator[LineProblem]:

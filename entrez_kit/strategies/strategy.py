@@ -30,11 +30,19 @@ from entrez_kit.query.dialects.tree import (
 )
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Group, parse
-from entrez_kit.strategies.read_strategy import PrintedLine, read_lines
+from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
 from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
 MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
+_DATABASES: Final = {
+    "emtree": re.compile(r"\b(?:embase|emcare)\b", re.IGNORECASE),
+    "cinahl": re.compile(r"\bcinahl\b", re.IGNORECASE),
+    "psycinfo": re.compile(r"\b(?:apa )?psyc(?:info|articles|extra)\b", re.IGNORECASE),
+    "amed": re.compile(r"\bamed\b|\ballied and complementary medicine\b", re.IGNORECASE),
+    "cab": re.compile(r"\bglobal health\b|\bcab abstracts\b", re.IGNORECASE),
+}
+"""Databases of Ovid and EBSCO whose headings are not MeSH, by thesaurus."""
 MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
@@ -136,8 +144,15 @@ def read_strategy(
     """Read and translate a strategy.
 
     Raises:
-        InvalidInput: the text has no line that could be a search.
+        InvalidInput: the text has no line that could be a search, or it has several numbered strategies.
     """
+    if (row := find_second_list(text)) is not None:
+        raise InvalidInput(
+            f"The text has several strategies: the numbers begin again at row {row}.",
+            invalid_input=text.splitlines()[row - 1].strip()[:80],
+            recovery_hint="Give each strategy in a file of its own.",
+            details={"reason": "several_strategies", "row": row},
+        )
     printed = read_lines(text)
     expressions = [line for line in printed if line.role == "expression"]
     if not expressions:
@@ -151,12 +166,8 @@ def read_strategy(
     main = dialect or choose_dialect(line.text for line in expressions)
     headers = " ".join(line.text for line in printed if line.role != "expression")
     body = " ".join(line.text for line in expressions)
-    is_embase = bool(re.search(r"\bembase\b", headers, re.IGNORECASE)) and not re.search(
-        r"\bmedline\b", headers, re.IGNORECASE
-    )
-    is_embase = is_embase or bool(re.search(r"\buse\s+(?:oemezd|emczd|emed)", body))
-    is_cinahl = bool(re.search(r"\bcinahl\b", headers, re.IGNORECASE))
-    lines = [_parse_line(line, main, is_embase=is_embase, is_cinahl=is_cinahl) for line in printed]
+    thesaurus = _find_thesaurus(headers, body)
+    lines = [_parse_line(line, main, thesaurus) for line in printed]
     strategy = Strategy(main, votes, lines)
     _resolve_references(strategy)
     translator = Translator(words, proximity, vocabulary)
@@ -165,7 +176,16 @@ def read_strategy(
     return strategy
 
 
-def _parse_line(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cinahl: bool) -> WorkingLine:
+def _find_thesaurus(headers: str, body: str) -> str:
+    """Return the thesaurus of the headings: that of a database that the headers name, or MeSH."""
+    if re.search(r"\buse\s+(?:oemezd|emczd|emed)", body):
+        return "emtree"
+    if re.search(r"\bmedline\b", headers, re.IGNORECASE):
+        return "cinahl" if re.search(r"\bcinahl\b", headers, re.IGNORECASE) else "mesh"
+    return next((name for name, sign in _DATABASES.items() if sign.search(headers)), "mesh")
+
+
+def _parse_line(printed: PrintedLine, main: Dialect, thesaurus: str) -> WorkingLine:
     if printed.role == "comment":
         return WorkingLine(printed, "comment")
     if printed.role == "header":
@@ -175,7 +195,7 @@ def _parse_line(printed: PrintedLine, main: Dialect, *, is_embase: bool, is_cina
     if dialect != main:
         line.notes.append(Note(f"the line has the syntax of {dialect}.", "other-dialect"))
     try:
-        parsed = parse_line(printed.text, dialect, is_embase=is_embase, is_cinahl=is_cinahl)
+        parsed = parse_line(printed.text, dialect, vocabulary=thesaurus)
     except RefusedLineError as exc:
         line.notes += exc.notes
         _refuse(line, exc.refusal)

@@ -5,8 +5,10 @@ from typing import ClassVar
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import BRACES, HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.qualifiers import QUALIFIERS
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, COCHRANE
-from entrez_kit.query.dialects.tree import Unknown
+from entrez_kit.query.dialects.tree import AnyOf, Unknown, Value
 from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading
 
 
@@ -33,6 +35,17 @@ def _read_dates(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     return LineToken("node", match[0], node=make_days("year", int(years[0]) * 10000 + 101, high))
 
 
+def _read_qualifiers(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    codes = [code.strip().lower() for code in match[1].split(",")]
+    if unknown := [code for code in codes if code not in QUALIFIERS]:
+        raise LineError(f"the qualifier {unknown[0]!r} is unknown")
+    return LineToken("node", match[0], node=AnyOf(tuple(Value("SUBH", QUALIFIERS[code]) for code in codes)))
+
+
+def _refuse_brackets(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    raise LineError(f'{match[0]!r} is not a heading; write [mh Name] or [mh "Name, Part"]')
+
+
 class CochraneLexer(Lexer):
     """The Cochrane Library; the remark that word variations were searched is omitted."""
 
@@ -45,6 +58,7 @@ class CochraneLexer(Lexer):
             ),
             _read_heading,
         ),
+        (re.compile(r"\[ ?mh ?/ ?([a-z, ]{2,300}+)\]", re.IGNORECASE), _read_qualifiers),
         (
             re.compile(
                 r"mesh descriptor:? ?\[([^\[\]]++)\] ?((?:explode all trees|this term only|explode trees?[ 0-9,]*)?"
@@ -55,8 +69,9 @@ class CochraneLexer(Lexer):
         ),
         (
             re.compile(
-                r"(?:with )?(?:publication|cochrane library publication) (?:date|year)s?\b[^#)]{0,80}?[0-9]{4}"
-                r"(?: ?(?:to|-|and) ?(?:\w{1,20} )?[0-9]{4})?(?>(?:(?: ?, ?| )in \w++)*)",
+                r"(?:(?:with )?(?:publication|cochrane library publication) (?:date|year)s?\b[^#)]{0,80}?|, ?from )"
+                r"[0-9]{4}"
+                r"(?: ?(?:to|-|and) ?(?:(?:\w{1,20} )?[0-9]{4}|present))?(?>(?:(?: ?, ?| )in \w++)*)",
                 re.IGNORECASE,
             ),
             _read_dates,
@@ -64,6 +79,15 @@ class CochraneLexer(Lexer):
         (re.compile(r": ?([a-z]{2,3}(?: ?, ?[a-z]{2,3})*)\b", re.IGNORECASE), make_suffix_reader(COCHRANE)),
         (re.compile(r"near(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(default=6)),
         (re.compile(r"next(?:/([0-9]+))?(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),
+        (
+            re.compile(
+                r"mesh descriptor:? ?([^\[\]#():]{2,100}?),?"
+                r" (explode all trees|this term only|explode trees?[ 0-9,and]*)",
+                re.IGNORECASE,
+            ),
+            _read_descriptor,
+        ),
+        (re.compile(r"\[[^\]]*\]"), _refuse_brackets),
         BRACES,
         HASH,
     )

@@ -13,10 +13,10 @@ _SIGNS: Final[dict[Dialect, re.Pattern[str]]] = {
         r"(?:\s?,\s?(?:ti|ab|tw|mp|kf|kw|af|sh|fs|pt|hw|ot|au|jn|in|nm|rn|px|dt|ed))*\s?,?\s?(?:\.|(?=[\s)]|$))"
         r"|(?<=[\w\")])\s*/(?:[a-z]{2}(?:,\s?[a-z]{2})*)?(?=\s*$|\s*\)|\s+(?:or|and|not|exp|OR|AND|NOT|\[))"
         r"|\bexp\s+\*?\"?[A-Za-z][^/()\[\]]{1,80}/|\badj[0-9]*\b|\b(?:or|and)/[0-9]|^\s*limit\s+[0-9]+\s+to\b"
-        r"|\bOR\s+[0-9]+-[0-9]+\s*$|^[0-9]+\s+use\s+[a-z]+|remove duplicates from",
+        r"|\bOR\s+[0-9]+-[0-9]+\s*$|^[0-9]+\s+use\s+[a-z]+|^\.\.[a-z]+|remove duplicates from",
     ),
     "embase": re.compile(
-        r"'[^']{2,80}'/(?:exp|de|mj|br|syn)\b|\]/lim\b|\b[\w-]+/(?:exp|de|mj)\b|'[^']+':(?:ti|ab|de|tn|it)"
+        r"(?i:'[^']{2,80}'/(?:exp|de|mj|br|syn)\b)|:TI,AB\b|\]/lim\b|\b[\w-]+/(?:exp|de|mj)\b|'[^']+':(?:ti|ab|de|tn|it)"
         r"|:(?:ti|ab|tn|it|lnk|de)(?:,(?:ti|ab|kw|de|tn))*(?=[\s)]|$)|\bNEXT/[0-9]"
     ),
     "ebsco": re.compile(
@@ -25,11 +25,13 @@ _SIGNS: Final[dict[Dialect, re.Pattern[str]]] = {
     ),
     "wos": re.compile(r"\b(?:TS|TI|AB|AK|SO|PY|AU|KP)\s?=\s?[(\"\w]|\bNEAR/[0-9]+|\bSAME\b"),
     "scopus": re.compile(
-        r"\b(?:TITLE(?:-ABS(?:-KEY)?)?|ABS|AUTHKEY|SRCTITLE|INDEXTERMS|KEY)\s?\(|\bLIMIT-TO\b|\bPUBYEAR\b"
+        r"(?i:\btitle-abs-key) ?\("
+        r"|\b(?:TITLE(?:-ABS(?:-KEY)?)?|ABS|AUTHKEY|SRCTITLE|INDEXTERMS|KEY)\s?\(|\bLIMIT-TO\b|\bPUBYEAR\b"
         r"|(?<=[\s)\"])(?:W|PRE)/[0-9]+|\bAND NOT\b"
     ),
     "cochrane": re.compile(
-        r"\[\s*mh\s+\^?[\"\w]|MeSH descriptor|\{\s*(?:or|and)\s+#|:ti,ab,kw\b|\bnext\b(?=\s*[\"\w(])(?<=[\s\")*]next)"
+        r"\[\s*mh\s+\^?[\"\w]|MeSH descriptor|\{\s*(?:or|and)\s+#"
+        r"|:(?:ti|ab|kw|pt|so)(?:,(?:ti|ab|kw|pt))*(?=[\s)]|$)|\bnext\b(?=\s*[\"\w(])(?<=[\s\")*]next)"
         r"|\bnear(?:/[0-9]+)?(?=[\s(\"])(?!/)|in Trials|Word variations",
         re.IGNORECASE,
     ),
@@ -71,6 +73,8 @@ def detect(text: str, main: Dialect | None = None) -> Dialect | None:
     shared = {"cochrane", "embase"} <= counts.keys()
     if len(leaders) == 1 and not shared:
         return leaders[0]
+    if shared and main is not None and main not in counts:
+        return "embase"
     return main if main in (counts if shared else leaders) else None
 
 

@@ -5,9 +5,10 @@ from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.notes import LineError
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EMBASE
 from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown, Value
-from entrez_kit.query.dialects.values import make_heading, parse_period
+from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading, parse_period
 
 _CODES: Final = "|".join(EMBASE)
 
@@ -20,6 +21,31 @@ def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
         match[0],
         node=make_heading(name, explodes="exp" in marks, major="mj" in marks, vocabulary="emtree"),
     )
+
+
+_TYPES: Final = {
+    "review": "review",
+    "editorial": "editorial",
+    "letter": "letter",
+    "note": "comment",
+    "erratum": "published erratum",
+}
+
+
+def _read_type(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    name = _TYPES.get(match[1].strip().lower())
+    node = Value("PTYP", name) if name else Unknown(match[0], "PubMed has no such publication type")
+    return LineToken("node", match[0], node=node)
+
+
+def _read_since(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    day, month, year = (int(part) for part in match.groups()[:3])
+    node = make_days("entry", year * 10000 + month * 100 + day, OPEN_END)
+    return LineToken("node", match[0], node=node)
+
+
+def _refuse_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    raise LineError(f"the field {match[1]!r} is unknown", "unknown-field")
 
 
 def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
@@ -58,6 +84,9 @@ class EmbaseLexer(Lexer):
             _read_heading,
         ),
         (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _read_limit),
+        (re.compile(r"\[([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})\]/sd\b", re.IGNORECASE), _read_since),
+        (re.compile(r"'([^']+)'/it\b", re.IGNORECASE), _read_type),
+        (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _refuse_suffix),
         (re.compile(r"'([^']*)'"), _read_quoted),
         (
             re.compile(rf": ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*)\b", re.IGNORECASE),

@@ -10,14 +10,11 @@ from entrez_kit.query.dialects.service_fields import unite
 from entrez_kit.query.dialects.tree import (
     AllOf,
     AnyOf,
-    DayRange,
     Exclude,
+    Loss,
     Near,
     Node,
     Scope,
-    SubjectHeading,
-    Unknown,
-    Value,
     WordPatterns,
     rebuild,
     walk,
@@ -67,6 +64,8 @@ class Parser:
     depth: int = 0
     notes: list[Note] = field(default_factory=list)
     seen: list[set[str]] = field(default_factory=lambda: [set()])
+    has_whole_values: bool = False
+    """Whether the words belong to a field with whole values, so that adjacent words are one value."""
 
     def parse(self) -> Node:
         """Return the meaning of the line.
@@ -134,7 +133,9 @@ class Parser:
             is_open = following is not None and following.kind == "open"
             level = next(position for position, names in enumerate(self.grammar.levels) if "NEAR" in names)
             self._descend()
+            outer, self.has_whole_values = self.has_whole_values, bool(token.scope.values and not token.scope.sources)
             node = self._parse_unit() if is_open else self._parse_level(level)
+            self.has_whole_values = outer
             self.depth -= 1
             return self._set_scope(node, token.scope)
         if token.kind == "open":
@@ -181,21 +182,33 @@ class Parser:
             assert token.node is not None
             parts.append(token.node)
             self.position += 1
+        if self.has_whole_values:
+            return _join_words([part for part in parts if isinstance(part, WordPatterns)])
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
+        known = _drop_unknown_fields(scope) if scope.sources else scope
+
         def change(leaf: Node) -> Node:
             if not isinstance(leaf, WordPatterns) or leaf.scope is not None:
                 return leaf
-            if not scope.values:
-                return replace(leaf, scope=scope)
-            parts: list[Node] = [replace(leaf, scope=replace(scope, values=()))] if scope.sources else []
+            if not known.values:
+                return replace(leaf, scope=known)
+            parts: list[Node] = [replace(leaf, scope=replace(known, values=()))] if known.sources else []
             parts += [
-                self.convert(leaf.text, replace(scope, sources=frozenset(), values=(value,))) for value in scope.values
+                self.convert(leaf.text, replace(known, sources=frozenset(), values=(value,))) for value in known.values
             ]
             return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
         return rebuild(node, change)
+
+
+def _drop_unknown_fields(scope: Scope) -> Scope:
+    """Return the fields of a list that PubMed has, with a loss for each other one."""
+    unknown = [value for value in scope.values if value.startswith("unknown ")]
+    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {value[8:]!r}") for value in unknown)
+    values = tuple(value for value in scope.values if value not in unknown)
+    return replace(scope, values=values, losses=(*scope.losses, *losses)) if unknown else scope
 
 
 @dataclass(slots=True)
@@ -241,7 +254,7 @@ def _list_parts(node: Node, kind: type[AllOf] | type[AnyOf]) -> tuple[Node, ...]
 
 def join_as_phrase(units: Sequence[Node]) -> Node:
     """Return adjacent units as an ordered phrase, as Ovid reads them."""
-    if not all(isinstance(unit, WordPatterns | AnyOf | Near) for unit in units):
+    if not all(isinstance(part, WordPatterns | AnyOf | Near) for unit in units for part in walk(unit)):
         raise LineError("an operator is missing between two terms")
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
@@ -289,7 +302,7 @@ def join_within(distance: int) -> Callable[[Sequence[Node]], Node]:
 
 
 def check_proximity(node: Node) -> None:
-    """Refuse a proximity operator around AND, NOT, headings or different fields.
+    """Refuse a proximity operator around AND, NOT, headings, numbers of lines or different fields.
 
     Raises:
         CannotExpressError: no search has this meaning.
@@ -300,7 +313,7 @@ def check_proximity(node: Node) -> None:
         inner = list(walk(near))
         if any(isinstance(part, AllOf | Exclude) for part in inner):
             raise CannotExpressError("AND or NOT inside a proximity operator has no meaning", "syntax-error")
-        if any(isinstance(part, SubjectHeading | Value | DayRange | Unknown) for part in inner):
+        if not all(isinstance(part, WordPatterns | AnyOf | Near) for part in inner):
             raise CannotExpressError("a proximity operator takes words of text fields only", "syntax-error")
         if len({part.scope for part in inner if isinstance(part, WordPatterns)}) > 1:
             raise CannotExpressError("the words of a proximity operator are in different fields", "syntax-error")

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_as_phrase, unite_scopes
 from entrez_kit.query.dialects.lexer import Lexer, read_numbers, read_reference, skip_remark
-from entrez_kit.query.dialects.notes import Note
+from entrez_kit.query.dialects.notes import LineError, Note
 from entrez_kit.query.dialects.service_fields import OVID
 from entrez_kit.query.dialects.tree import LineReference, Near, Node, ParsedLine, WordPatterns, rebuild, walk
 from entrez_kit.query.dialects.values import make_heading
@@ -15,7 +15,8 @@ from entrez_kit.query.dialects.values import make_heading
 _LIMITED: Final = re.compile(r"[*$]([0-9]{1,2})(?![\w*])")
 _CODES: Final = "|".join(OVID)
 _SUFFIX: Final = re.compile(rf" ?\. ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*) ?,? ?(?:\.(?!\w)|(?=[ )]|$))", re.IGNORECASE)
-_UNKNOWN_SUFFIX: Final = re.compile(r"\.([a-z]{2}(?: ?, ?[a-z]{2})*)\.(?=[ )]|$)", re.IGNORECASE)
+_UNKNOWN_SUFFIX: Final = re.compile(r" ?\.([a-z_]{2,8}(?: ?[.,] ?[a-z_]{2,8})*)\.(?=[ )]|$)", re.IGNORECASE)
+_WITHOUT_DOT: Final = re.compile(rf"(?<=\)) ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*)\.(?=[ )]|$)", re.IGNORECASE)
 _HEADING: Final = re.compile(
     r"(?P<exp>exp(?:lode)?\.? ?(?=[ *\"]))? ?(?P<star>\*)? ?(?P<exp2>exp (?=\w))?"
     r"(?P<name>\"[^\"]{1,120}\"|[^()\"/.\[\]]{1,120}?) ?/"
@@ -47,6 +48,22 @@ def _read_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     return LineToken("scope", match[0].strip(), scope=unite_scopes(codes, OVID))
 
 
+def _read_unknown_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
+    if not lexer.tokens or lexer.tokens[-1].kind not in ("close", "text", "scope", "node"):
+        return None
+    if "." in match[1]:
+        raise LineError(f"the fields in {match[0].strip()!r} need commas, such as .ti,ab.")
+    return _read_suffix(lexer, match)
+
+
+def _refuse_missing_dot(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    raise LineError(f"the dot before the field {match[1]!r} is missing")
+
+
+def _refuse_frequency(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    raise LineError("PubMed cannot count how often a word occurs (freq)", "not-in-pubmed")
+
+
 def _read_adjacent(lexer: Lexer, match: re.Match[str]) -> LineToken:
     if not match[1] or not int(match[1]):
         return LineToken("near", match[0], distance=0, ordered=True)
@@ -54,24 +71,26 @@ def _read_adjacent(lexer: Lexer, match: re.Match[str]) -> LineToken:
 
 
 class OvidLexer(Lexer):
-    """Ovid: MEDLINE, and Embase if ``is_embase``."""
+    """Ovid: MEDLINE, or another database with headings of ``vocabulary``."""
 
     grammar = Grammar((("OR",), ("AND", "NOT"), ("NEAR",)), join_as_phrase, OVID["mp"])
     signs = (
         (re.compile(r"\[[^\[\]]*\]"), skip_remark),
         (re.compile(r"(or|and) ?/ ?([0-9][0-9 ,–-]*)", re.IGNORECASE), read_numbers),
         (_SUFFIX, _read_suffix),
-        (_UNKNOWN_SUFFIX, _read_suffix),
+        (_UNKNOWN_SUFFIX, _read_unknown_suffix),
+        (_WITHOUT_DOT, _refuse_missing_dot),
+        (re.compile(r"/ ?freq ?= ?[0-9]+", re.IGNORECASE), _refuse_frequency),
         (re.compile(r"(?:adj)([0-9]*)(?=[ ()\"]|$)", re.IGNORECASE), _read_adjacent),
         (_HEADING, _read_heading),
         (re.compile(r"#([0-9]{1,4})(?=[ )]|$)"), read_reference),
     )
     wildcards: ClassVar = {"*": "*", "$": "*", "#": "#", "?": "?"}
 
-    def __init__(self, text: str, *, is_embase: bool = False) -> None:
+    def __init__(self, text: str, *, vocabulary: str = "mesh") -> None:
         united = re.sub(rf"\.({_CODES})\. or \.({_CODES})\.", r".\1,\2.", text, flags=re.IGNORECASE)  # (x).ti. or .ab.
         super().__init__(re.sub(r"\bexp ?\* ?", "exp *", united, flags=re.IGNORECASE))
-        self.vocabulary = "emtree" if is_embase else "mesh"
+        self.vocabulary = vocabulary
 
     def make_words(self, text: str) -> WordPatterns | None:
         marked = re.sub(r"(?<=\w):(?= |$)", "*", _LIMITED.sub(r"<\1>", text))

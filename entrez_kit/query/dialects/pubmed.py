@@ -3,8 +3,10 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, LineError, Note
+from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, CannotExpressError, LineError, Note
+from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES
 from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery
+from entrez_kit.query.fields import LANGUAGES
 
 LEVELS: Final = (("OR", "AND", "NOT"),)
 """PubMed reads operators from left to right."""
@@ -16,12 +18,54 @@ _BARE_NUMBER: Final = re.compile(
 _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 
+_FILTERS: Final = re.compile(r" (?:filters?|limits?) ?: ?(.+)$", re.IGNORECASE)
+_FILTER_YEARS: Final = re.compile(
+    r"(?:publication date )?from ([0-9]{4}(?:/[0-9]{1,2}){0,2}) ?(?:-|to) ?([0-9]{4}(?:/[0-9]{1,2}){0,2}|present)",
+    re.IGNORECASE,
+)
+_SUBJECTS: Final = {"humans": "humans[mh]", "other animals": "animals[mh:noexp]", "animals": "animals[mh:noexp]"}
+_SEXES: Final = {"female": "female[mh]", "male": "male[mh]"}
+
+
+def _apply_filters(text: str) -> str:
+    """Return a query with the filters of PubMed's website that are printed after it written as terms.
+
+    Filters of one kind are alternatives, as on the website.
+
+    Raises:
+        CannotExpressError: a filter is not known here.
+    """
+    match = _FILTERS.search(text)
+    if match is None:
+        return text
+    kinds: dict[str, list[str]] = {}
+    for name in re.split(r" ?[,;] ?", match[1].strip(" .;,")):
+        plain = name.lower()
+        if years := _FILTER_YEARS.fullmatch(plain):
+            last = "3000" if years[2] == "present" else years[2]
+            kinds.setdefault("years", []).append(f"{years[1]}:{last}[dp]")
+        elif plain in _SUBJECTS:
+            kinds.setdefault("subjects", []).append(_SUBJECTS[plain])
+        elif plain in _SEXES:
+            kinds.setdefault("sexes", []).append(_SEXES[plain])
+        elif plain in LANGUAGES.values():
+            kinds.setdefault("languages", []).append(f"{plain}[la]")
+        elif (kind := plain.removesuffix("s")) in PUBLICATION_TYPES or (kind := plain) in PUBLICATION_TYPES:
+            kinds.setdefault("types", []).append(f"{kind}[pt]")
+        else:
+            raise CannotExpressError(
+                f"the filter {name!r} of PubMed's website is not known; write it as a term, such as english[la]"
+            )
+    groups = [terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" for terms in kinds.values()]
+    return " AND ".join((f"({text[: match.start()]})", *groups))
+
+
 def parse_pubmed(text: str) -> ParsedLine:
     """Return a line in PubMed's language; its text is searched as it is."""
     notes: list[Note] = []
-    plain = " ".join(text.split())
+    plain = _apply_filters(" ".join(text.split()))
     plain = re.sub(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
-    if plain != " ".join(text.split()):
+    if re.search(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", text, re.IGNORECASE):
         notes.append(Note("exp was removed; PubMed explodes [mesh] by itself.", "foreign-explode"))
     if plain.count('"') % 2:
         repaired = _close_quotes(plain)

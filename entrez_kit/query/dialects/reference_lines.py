@@ -14,9 +14,13 @@ _LIST: Final = r"(?:[#S] ?)?[0-9]{1,4}(?![0-9])(?> ?[,–-] ?(?:[#S] ?)?[0-9]{1,
 _NUMBER_SIGNS: Final = re.compile(
     rf"(?P<open>\()|(?P<close>\))|\{{ ?(?P<brace>or|and) (?P<braced>[^{{}}]*+)\}}"
     r"|(?P<before>(?:[#S] ?)?[0-9]{1,4} ?[-–] ?(?:[#S] ?)?[0-9]{1,4}) ?/ ?(?P<after>or|and)\b"
-    rf"|(?P<slash>or|and)(?: ?/ ?| (?=[0-9]{{1,4}} ?[-–]))(?P<list>{_LIST})"
+    rf"|(?P<slash>or|and) ?/ ?(?P<list>{_LIST})"
+    r"|(?P<joined>or|and) (?P<range>(?:[#S] ?)?[0-9]{1,4} ?[-–] ?(?:[#S] ?)?[0-9]{1,4})(?![0-9])"
     r"|(?P<operator>or|and|not)\b|(?:[#S] ?)?(?P<number>[0-9]{1,4})(?![0-9])",
     re.IGNORECASE,
+)
+_ONLY_NUMBERS: Final = re.compile(
+    r"(?:[0-9\s()#,/+&;:–-]|\b(?:lines?|sets?|to)\b|(?<![^\W\d_])(?:or|and|not)(?![^\W\d_]))+", re.IGNORECASE
 )
 _REFERENCE: Final = re.compile(r"\b(?:or|and|not)\b|^[#S]?[0-9]+$|^\(*#[0-9]+\)*$", re.IGNORECASE)
 
@@ -46,6 +50,19 @@ def is_reference_line(text: str) -> bool:
     return signs is not None and any(sign.lastgroup not in ("open", "close", "operator") for sign in signs)
 
 
+def refuse_unclear_references(text: str) -> None:
+    """Refuse a line that names other lines in a form that no service has, such as "1, 2 or 3" or "1+2".
+
+    Its numbers would otherwise be searched as words.
+
+    Raises:
+        LineError: the line has several numbers of at most three digits, and no word but operators.
+    """
+    numbers = re.findall(r"[0-9]+", text)
+    if len(numbers) > 1 and max(map(len, numbers)) < 4 and _ONLY_NUMBERS.fullmatch(text):
+        raise LineError(f"{text!r} has no valid form for numbers of lines; write them as in '1 or 2 or 3' or 'or/1-3'")
+
+
 def parse_references(text: str, levels: tuple[tuple[str, ...], ...]) -> ParsedLine:
     """Return the meaning of a line of numbers.
 
@@ -69,8 +86,10 @@ def parse_references(text: str, levels: tuple[tuple[str, ...], ...]) -> ParsedLi
         elif match["number"]:
             tokens.append(LineToken("node", match[0], node=LineReference(int(match["number"]))))
         else:
-            operator = match["brace"] or match["after"] or match["slash"]
-            numbers = parse_numbers(match["braced"] or match["before"] or match["list"])
+            operator = match["brace"] or match["after"] or match["slash"] or match["joined"]
+            numbers = parse_numbers(match["braced"] or match["before"] or match["list"] or match["range"])
+            if match["joined"] and tokens and tokens[-1].kind in ("node", "close"):  # 1 or 2-4
+                tokens.append(LineToken("operator", operator.upper()))
             tokens.append(LineToken("node", match[0], node=join_numbers(operator, numbers)))
     parser = Parser(Grammar(levels, _refuse_adjacent, ALL_TEXT), tokens, convert_value)
     node = parser.parse()

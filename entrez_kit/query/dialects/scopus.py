@@ -5,6 +5,7 @@ from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, make_words
+from entrez_kit.query.dialects.notes import LineError
 from entrez_kit.query.dialects.service_fields import SCOPUS
 from entrez_kit.query.dialects.tree import Node, Unknown, Value
 from entrez_kit.query.dialects.values import make_days
@@ -46,6 +47,12 @@ def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
     return None if words is None else LineToken("text", match[1], node=words)
 
 
+def _refuse_function(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
+    if not lexer.starts_unit():
+        return None
+    raise LineError(f"the field {match[1]!r} is unknown", "unknown-field")
+
+
 class ScopusLexer(Lexer):
     """Scopus; OR binds before proximity operators and AND."""
 
@@ -60,6 +67,7 @@ class ScopusLexer(Lexer):
             re.compile(rf"({'|'.join(sorted(SCOPUS, key=len, reverse=True))}) ?(?=\()", re.IGNORECASE),
             make_prefix_reader(SCOPUS),
         ),
+        (re.compile(r"((?!AND|OR\b|NOT\b)[A-Z]{3,}(?:-[A-Z]+)*) ?(?=\()"), _refuse_function),
         (re.compile(r"\{ ?(?!(?:or|and) #)([^{}]*+)\}", re.IGNORECASE), _read_exact_phrase),
         (re.compile(r"W/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), make_proximity_reader()),
         (re.compile(r"PRE/([0-9]{1,3})(?=[ ()\"{]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),

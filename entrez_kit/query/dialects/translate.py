@@ -93,7 +93,11 @@ class Translator:
         return replace(joined, losses=(*joined.losses, *losses))
 
     def _translate_exclusion(self, node: Exclude) -> Piece:
-        left, right = self.translate(node.left), self.translate(node.right)
+        left = self.translate(node.left)
+        try:
+            right = self.translate(node.right)
+        except CannotExpressError as exc:
+            return left.add_losses(Loss("wider", f"what the line excludes was left out: {exc}"))
         losses = tuple(dict.fromkeys((*left.losses, *(loss.negate() for loss in right.losses))))
         notes = tuple(dict.fromkeys((*left.notes, *right.notes)))
         return Piece(f"{left.enclose()} NOT {right.enclose()}", "NOT", losses, notes)

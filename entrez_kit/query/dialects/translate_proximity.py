@@ -123,11 +123,11 @@ class ProximityTranslator:
         for combination in product(*(side.phrases for side in expanded)):
             words = [word for phrase in combination for word in phrase]
             text = f'"{" ".join(words)}"[{tag}:~{distance}]'
-            losses = (*scope_losses, *_list_distance_losses(combination, gaps, expanded))
+            losses = (*scope_losses, *_list_distance_losses(combination, gaps))
             pieces.append(Piece(text, "", losses))
         if any(side.truncated for side in expanded):
             pieces += self._join_truncated(sides, gaps[0], scope, [side.truncated for side in expanded])
-        return join_pieces("OR", pieces)
+        return join_pieces("OR", pieces).add_losses(*(loss for side in expanded for loss in side.losses))
 
     def _join_truncated(
         self, sides: Sequence[Node], gap: Near, scope: Scope, truncated: Sequence[Sequence[WordPatterns]]
@@ -194,11 +194,9 @@ def _choose_tag(scope: Scope) -> tuple[str | None, tuple[Loss, ...]]:
     return "tiab", (*scope.losses, *describe_difference(missed, gained, ("tiab",)))
 
 
-def _list_distance_losses(
-    combination: Sequence[Sequence[str]], gaps: Sequence[Near], expanded: Sequence[_Side]
-) -> list[Loss]:
+def _list_distance_losses(combination: Sequence[Sequence[str]], gaps: Sequence[Near]) -> list[Loss]:
     """Return how one proximity search of PubMed differs from that of the line."""
-    losses = [loss for side in expanded for loss in side.losses]
+    losses: list[Loss] = []
     if any(gap.ordered and gap.distance for gap in gaps) or any(gap.ordered for gap in gaps[1:]):
         losses.append(Loss("wider", "PubMed finds the words in any order"))
     if any(gap.skips for gap in gaps):

@@ -8,12 +8,21 @@ from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.pieces import Piece, quote
 from entrez_kit.query.dialects.qualifiers import MERGED, NOT_LEAVES
 from entrez_kit.query.dialects.renamed_headings import LEAVES, RENAMED
-from entrez_kit.query.dialects.tree import DayRange, Loss, SubjectHeading, Value
+from entrez_kit.query.dialects.tree import DayRange, Loss, SubjectHeading, Value, get_stem
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.printing import print_day
+from entrez_kit.query.unsettled import SHORTEST_STEM
 from entrez_kit.query.words import normalize
 
-_THESAURI: Final = {"emtree": "Emtree", "cinahl": "CINAHL"}
+_PROPOSED: Final = {"animal": "Animals", "human": "Humans"}
+"""The MeSH headings for headings of Emtree that nearly every filter has."""
+_THESAURI: Final = {
+    "emtree": "Emtree",
+    "cinahl": "CINAHL",
+    "psycinfo": "APA PsycInfo",
+    "amed": "AMED",
+    "cab": "CAB Abstracts and Global Health",
+}
 
 
 def translate_heading(node: SubjectHeading, vocabulary: Vocabulary | None) -> Piece:
@@ -22,7 +31,7 @@ def translate_heading(node: SubjectHeading, vocabulary: Vocabulary | None) -> Pi
     current = RENAMED.get(node.name.lower())
     known = None if headings is None else _find_name(headings, node.name, current)
     if node.vocabulary != "mesh":
-        return _replace_foreign_heading(node, known)
+        return _replace_foreign_heading(node, known, has_mesh=headings is not None)
     if headings is not None and known is None and current is None:
         note = Note(f"{node.name!r} is not a MeSH heading.", "not-mesh")
         return _search_words(node, f"{node.name!r} is not a MeSH heading; its words are searched instead", note)
@@ -41,11 +50,14 @@ def _find_name(headings: Tree, name: str, current: str | None) -> str | None:
     return None if heading is None else heading.name
 
 
-def _replace_foreign_heading(node: SubjectHeading, known: str | None) -> Piece:
+def _replace_foreign_heading(node: SubjectHeading, known: str | None, *, has_mesh: bool) -> Piece:
     """Return the MeSH heading with the name of a heading of another thesaurus, or the words of the name."""
     thesaurus = _THESAURI[node.vocabulary]
+    if known is None and node.vocabulary == "emtree":
+        known = _PROPOSED.get(node.name.lower())
     if known is None:
-        text = f"{node.name!r} is a heading of {thesaurus}, not of MeSH; its words are searched instead"
+        why = "MeSH does not have it" if has_mesh else "without a MeSH file it is not known whether MeSH has it"
+        text = f"{node.name!r} is a heading of {thesaurus}, and {why}; its words are searched instead"
         return _search_words(node, text)
     text = f"{node.name!r} is a heading of {thesaurus}; the MeSH heading {known!r} is proposed for it"
     return Piece(print_heading(SubjectHeading(known, node.explodes, node.major)), "", (Loss("substitute", text),))
@@ -100,6 +112,11 @@ def print_value(node: Value) -> str:
     match node.code:
         case "PTYP" | "PTYP=":
             return f'"{text}"[pt]'
+        case "MESH":
+            if len(get_stem(text)) < SHORTEST_STEM:
+                least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
+                raise CannotExpressError(f"{text} has {least}", "short-truncation")
+            return quote(text.lower(), "mh:noexp")
         case "SUBH":
             return f'"{text}"[{"sh:noexp" if text.lower() in NOT_LEAVES else "sh"}]'
         case "SUBH+":

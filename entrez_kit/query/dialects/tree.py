@@ -74,7 +74,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubjectHeading:
-    """A subject heading; ``vocabulary`` is mesh, emtree or cinahl."""
+    """A subject heading; ``vocabulary`` is the thesaurus: mesh, emtree, cinahl, psycinfo, amed or cab."""
 
     name: str
     explodes: bool = False

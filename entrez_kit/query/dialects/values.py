@@ -4,7 +4,7 @@ import calendar
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.notes import Note
+from entrez_kit.query.dialects.notes import LineError, Note
 from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
 from entrez_kit.query.dialects.tree import (
     AllOf,
@@ -73,7 +73,7 @@ def convert_value(text: str, scope: Scope) -> Node:
     if code in ("entry", "change", "year"):
         return parse_period(plain, code) or Unknown(text, "the date cannot be read")
     if code == "MESH":
-        return make_heading(plain)
+        return Value("MESH", plain) if "*" in plain else make_heading(plain)
     if code in ("SUBH", "SUBH+"):
         return Value(code, QUALIFIERS.get(plain.lower(), plain))
     if code == "PTYP":
@@ -88,6 +88,8 @@ def parse_period(text: str, clock: str) -> Node | None:
     if first is None:
         return None
     if high.lower() in ("current", "present", "date"):
+        return make_days(clock, first[0], OPEN_END)
+    if not high and "-" in text:  # "1990 -" has no end
         return make_days(clock, first[0], OPEN_END)
     last = _read_period(high) if high else first
     return None if last is None else make_days(clock, first[0], last[1])
@@ -158,35 +160,54 @@ def parse_limit(number: int, text: str) -> ParsedLine:
     """Return the meaning of ``limit NUMBER to TEXT``."""
     parts: list[Node] = [LineReference(number)]
     notes: list[Note] = []
-    inner = text.strip()
-    if inner.startswith("(") and inner.endswith(")") and inner.count("(") == 1:
-        inner = inner[1:-1]
-    for part in _split_outside_quotes(inner, "and"):
+    for part in _split_at(_remove_parentheses(text), "and"):
         limit = _parse_limit(part.strip())
         parts.append(limit.node)
         notes += limit.notes
     return ParsedLine(AllOf(tuple(parts)), tuple(notes))
 
 
-_WORDS: Final = {"and": re.compile(" and ", re.IGNORECASE), "or": re.compile(" or ", re.IGNORECASE)}
+_PIECES: Final = re.compile(r'"[^"]*"|[()]| (?:and|or) |[^"() ]+| |"', re.IGNORECASE)
 
 
-def _split_outside_quotes(text: str, operator: str) -> list[str]:
-    """Split a text at an operator that is not in quotation marks."""
-    parts = [""]
-    for index, piece in enumerate(text.split('"')):
-        if index % 2:
-            parts[-1] += f'"{piece}"'
-            continue
-        first, *others = _WORDS[operator].split(piece)
-        parts[-1] += first
-        parts += others
+def _split_at(text: str, operator: str) -> list[str]:
+    """Split a text at an operator that is not in quotation marks or parentheses."""
+    parts, depth = [""], 0
+    for piece in _PIECES.findall(text):
+        depth += (piece == "(") - (piece == ")")
+        if not depth and piece.strip().lower() == operator:
+            parts.append("")
+        else:
+            parts[-1] += piece
     return parts
 
 
+def _remove_parentheses(text: str) -> str:
+    """Return a text without the parentheses around all of it."""
+    inner = text.strip()
+    while inner.startswith("(") and inner.endswith(")") and _has_balanced(inner[1:-1]):
+        inner = inner[1:-1].strip()
+    return inner
+
+
+def _has_balanced(text: str) -> bool:
+    depth = 0
+    for sign in text:
+        depth += (sign == "(") - (sign == ")")
+        if depth < 0:
+            return False
+    return not depth
+
+
 def _parse_limit(text: str) -> ParsedLine:
-    inner = text[1:-1] if text.startswith("(") and text.endswith(")") else text
-    choices = _split_outside_quotes(inner, "or")
+    inner = _remove_parentheses(text)
+    wanted = _split_at(inner, "and")
+    if len(wanted) > 1:
+        limits = [_parse_limit(part.strip()) for part in wanted]
+        return ParsedLine(
+            AllOf(tuple(limit.node for limit in limits)), tuple(n for limit in limits for n in limit.notes)
+        )
+    choices = _split_at(inner, "or")
     if len(choices) > 1:
         limits = [_parse_limit(choice.strip()) for choice in choices]
         notes = [note for limit in limits for note in limit.notes]
@@ -197,6 +218,8 @@ def _parse_limit(text: str) -> ParsedLine:
         node = parse_period(match[2].strip(' "'), clock)
         return ParsedLine(node or Unknown(text, "the dates of the limit cannot be read"))
     name = inner.strip("\"' ").lower()
+    if name.startswith("humans only"):
+        name = "humans"
     if match := re.fullmatch(r"(?:\()?([a-z]+)(?: language)?", name):
         if name in _SUBSETS:
             return ParsedLine(PubMedQuery(_SUBSETS[name]), () if name == "abstracts" else (_NOT_INDEXED,))
@@ -205,8 +228,9 @@ def _parse_limit(text: str) -> ParsedLine:
             return ParsedLine(Value("LANG", match[1]), (note,))
     if name in _AGES:
         return ParsedLine(PubMedQuery(_AGES[name]), (_NOT_INDEXED,))
-    if name in PUBLICATION_TYPES:
-        return ParsedLine(Value("PTYP=", name))
+    singular = name.removesuffix(", all").removesuffix(" articles").removesuffix(" article")
+    if kind := next((kind for kind in (name, singular, singular.removesuffix("s")) if kind in PUBLICATION_TYPES), None):
+        return ParsedLine(Value("PTYP" if name.endswith(", all") else "PTYP=", kind))
     if name in _CLINICAL:
         differs = (
             Loss(
@@ -238,20 +262,24 @@ def parse_limiters(text: str) -> tuple[list[Node], list[Note]]:
 
 # numbers of lines
 
-_RANGE: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+) ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+)")
+_NUMBERS: Final = re.compile(r"(?:[#Ss] ?)?([0-9]+)(?: ?(?:[-–]|\bto\b) ?(?:[#Ss] ?)?([0-9]+))?")
 _MAX_RANGE: Final = 500
 
 
 def parse_numbers(text: str) -> list[int]:
-    """Return the numbers of a list such as "1-4,7" or "#1-#4 #7"."""
+    """Return the numbers of a list such as "1-4,7", "1 - 4" or "#1-#4 #7".
+
+    Raises:
+        LineError: a range ends before it begins, or the list is empty.
+    """
     numbers: list[int] = []
-    for item in re.split(r" ?, ?| (?![-– ]|to\b)(?<![-–])", text.strip()):
-        match = _RANGE.fullmatch(item.strip())
-        if match:
-            low, high = int(match[1]), int(match[2])
-            numbers += range(low, min(high, low + _MAX_RANGE) + 1)
-        elif digits := re.sub(r"[^0-9]", "", item):
-            numbers.append(int(digits))
+    for match in _NUMBERS.finditer(text):
+        low, high = int(match[1]), int(match[2] or match[1])
+        if high < low:
+            raise LineError(f"the range {match[0]!r} ends before it begins")
+        numbers += range(low, min(high, low + _MAX_RANGE) + 1)
+    if not numbers:
+        raise LineError(f"{text.strip()!r} has no number of a line")
     return numbers
 
 

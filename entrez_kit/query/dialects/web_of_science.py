@@ -1,14 +1,27 @@
 """Lines of Web of Science."""
 
 import re
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader
 from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.service_fields import WOS
-from entrez_kit.query.dialects.tree import Unknown
+from entrez_kit.query.dialects.tree import Node, Unknown
 from entrez_kit.query.dialects.values import parse_period
+
+REMARKS: Final = re.compile(r" ?\b(?:timespan|indexes) ?[:=] ?.*", re.IGNORECASE)
+"""The years and the indexes that Web of Science prints after a search."""
+_TIMESPAN: Final = re.compile(r"\btimespan ?[:=] ?([^.,;]*)", re.IGNORECASE)
+
+
+def parse_timespan(text: str) -> list[Node]:
+    """Return the meaning of the remarks after a search: the years of the timespan; none for all years."""
+    match = _TIMESPAN.search(text)
+    span = re.sub(r"\bindexes\b.*", "", match[1], flags=re.IGNORECASE).strip() if match else ""
+    if not span or span.lower() == "all years":
+        return []
+    return [parse_period(span, "year") or Unknown(f"Timespan={span}", "the years cannot be read")]
 
 
 def _read_years(lexer: Lexer, match: re.Match[str]) -> LineToken:
