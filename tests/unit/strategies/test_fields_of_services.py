@@ -4,7 +4,7 @@ import pytest
 
 from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.strategies.models import WorkingLine
+from entrez_kit.strategies.translated_lines import WorkingLine
 from entrez_kit.strategies.strategy import read_strategy
 
 
