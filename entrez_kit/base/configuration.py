@@ -3,16 +3,14 @@
 Comments and the order of the file are kept. A write is atomic and leaves a file that only its owner can read.
 """
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import SecretStr
 
-from entrez_kit.base.errors import InvalidInput, NotConfigured, StoreError
+from entrez_kit.base.atomic_files import replace_private_file
+from entrez_kit.base.errors import InvalidInput, NotConfigured, StoreError, describe_os_error
 from entrez_kit.base.input_files import read_input
-from entrez_kit.base.private_files import make_private_folder, open_private
 from entrez_kit.base.settings import (
     MAX_CONFIG_BYTES,
     SETTINGS,
@@ -173,21 +171,15 @@ def _write(path: Path, document: "TOMLDocument") -> None:
 
     target = path.resolve()  # a symbolic link stays a link
     try:
-        make_private_folder(target.parent)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            written = Path(folder, target.name)
-            with os.fdopen(open_private(written, os.O_WRONLY), "w", encoding="utf-8", newline="") as file:
-                file.write(tomlkit.dumps(document))
-                file.flush()
-                os.fsync(file.fileno())
-            written.replace(target)
+        with replace_private_file(target) as file:
+            file.write(tomlkit.dumps(document).encode())
     except OSError as exc:
         raise _file_error(path, "written", exc) from None
 
 
 def _file_error(path: Path, verb: str, exc: OSError) -> StoreError:
     return StoreError(
-        f"{path} cannot be {verb}: {exc.strerror or type(exc).__name__}",
+        f"{path} cannot be {verb}: {describe_os_error(exc)}",
         recovery_hint="Check the folder and its permissions, or choose a file with --config or ENTREZ_KIT_CONFIG.",
         details={"reason": "config_not_usable", "path": str(path)},
     )

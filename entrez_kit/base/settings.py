@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.errors import InvalidInput, NotConfigured, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder, is_foreign
@@ -783,7 +783,7 @@ def read_toml(
                 details={"reason": "cannot_read"},
             ) from None
     except OSError as exc:
-        problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
+        problem = f"{path} cannot be read ({describe_os_error(exc)})"
         if must_exist:
             raise NotConfigured(
                 problem,

@@ -13,7 +13,7 @@ from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
-from entrez_kit.reviews.folder import Review, find_inside, open_review, store_error
+from entrez_kit.reviews.folder import Review, find_inside, open_review, review_file_error
 from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, make_slug, sort_key, to_ris
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
@@ -127,7 +127,7 @@ def remove_outputs(folder: Path, name: str, suffix: str) -> None:
         for path in place.glob(f"*{suffix}") if place.is_dir() else ():
             path.unlink()
     except OSError as exc:
-        raise store_error(place, exc) from None
+        raise review_file_error(place, exc) from None
 
 
 def write_output(folder: Path, name: str, content: bytes) -> None:
@@ -145,7 +145,7 @@ def write_output(folder: Path, name: str, content: bytes) -> None:
         part.write_bytes(content)
         part.replace(path)
     except OSError as exc:
-        raise store_error(path, exc) from None
+        raise review_file_error(path, exc) from None
 
 
 SCREEN_EXPORT: Final = DocumentOperation(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from entrez_kit.base.sqlite_files import DamagedData
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.corpus.documents import DocFields, hash_content
 from entrez_kit.corpus.quality import Lasting
@@ -323,7 +324,7 @@ def _verify(row: sqlite3.Row) -> None:
     except TypeError:  # damage turned a text into bytes or a number
         is_whole = False
     if not is_whole:
-        raise sqlite3.DatabaseError(f"malformed record: the content of PMID {row['pmid']}")
+        raise DamagedData(f"malformed record: the content of PMID {row['pmid']}")
 
 
 def _build_difference(
@@ -333,11 +334,11 @@ def _build_difference(
         "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
     ).fetchall()
     if not versions:
-        raise sqlite3.DatabaseError(f"no such row: a version of PMID {row['pmid']}")
+        raise DamagedData(f"no such row: a version of PMID {row['pmid']}")
     for version in (versions[0], versions[-1]):
         _verify(version)
     if not all(map(is_stamp, (row["added_at"], row["first_seen_at"], *(version["seen_at"] for version in versions)))):
-        raise sqlite3.DatabaseError(f"malformed record: a time of PMID {row['pmid']}")
+        raise DamagedData(f"malformed record: a time of PMID {row['pmid']}")
     last, recent = versions[-1], [version for version in versions if version["seen_at"] >= since]
     old = versions[0] if row["before"] is not None else None
     if last["change"] == "deleted":

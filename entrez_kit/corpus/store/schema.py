@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import (
+from entrez_kit.base.sqlite_files import (
     Schema,
     SchemaObject,
     find_schema_change,

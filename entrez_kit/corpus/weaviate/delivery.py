@@ -27,7 +27,7 @@ from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
 from entrez_kit.corpus.store import store_of
-from entrez_kit.corpus.store.database import hold_lock
+from entrez_kit.corpus.store.database import lock_corpus
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import BATCH, MAX_HITS, SearchHit, WeaviateIndex
@@ -328,9 +328,9 @@ def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     return removed
 
 
-def _lock_delivery(path: Path) -> AbstractContextManager[None]:
-    """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``hold_lock``."""
-    return hold_lock(
+def _lock_delivery(path: Path) -> AbstractContextManager[object]:
+    """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``lock_corpus``."""
+    return lock_corpus(
         path,
         "weaviate",
         "is being delivered to Weaviate by another process",

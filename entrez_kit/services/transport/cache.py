@@ -22,7 +22,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.base.private_files import (
+from entrez_kit.base.errors import describe_os_error
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.sqlite_files import (
     SchemaObject,
     find_schema_change,
     get_primary_code,
@@ -32,7 +34,6 @@ from entrez_kit.base.private_files import (
     read_schema,
     restrict_schema,
 )
-from entrez_kit.base.settings import Settings
 
 FILE_NAME: Final = "http_cache.sqlite"
 TABLE: Final = "responses"
@@ -83,7 +84,7 @@ def cache_info(settings: Settings) -> CacheInfo:
         exists = path.exists()
         size = sum(part.stat().st_size for part in list_database_files(path) if part.exists())
     except OSError as exc:
-        return CacheInfo(path, exists=False, problem=exc.strerror or type(exc).__name__)
+        return CacheInfo(path, exists=False, problem=describe_os_error(exc))
     if not exists:
         return CacheInfo(path, exists=False)
     try:
@@ -166,7 +167,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     except OSError as exc:
         if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
             return _connect_read_only(path)
-        raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
+        raise CacheUnusable(describe_os_error(exc)) from None
     give_up = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
