@@ -46,7 +46,7 @@ class OpenAlex(ServiceClient):
             UpstreamError: no attempt got a valid reply.
             RateLimited: the service refused, or no slot is free before the deadline.
         """
-        return self._send(
+        return self._request_path(
             "openalex_work",
             f"works/doi:{quote(doi, safe='')}",
             Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
@@ -66,7 +66,7 @@ class OpenAlex(ServiceClient):
         """
         params = (("filter", "doi:" + "|".join(dois)), ("per-page", str(PER_PAGE)), ("select", "id,doi,is_retracted"))
         try:
-            return self._send(
+            return self._request_path(
                 "openalex_works",
                 "works",
                 Expect("json", frozenset({"results"}), read=partial(_read_list, dois)),

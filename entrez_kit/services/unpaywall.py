@@ -85,7 +85,7 @@ class Unpaywall(ServiceClient):
         # The sandbox of a demo returns URLs with its own port, which changes in every run.
         ttl = None if self._settings.demo else TTL["unpaywall"]
         try:
-            return self._send("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
+            return self._request_path("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
         except EntityNotFound as exc:
             raise EntityNotFound(
                 f"{UNKNOWN_DOI}: {wanted}",
