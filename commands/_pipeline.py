@@ -19,7 +19,7 @@ from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Execution, Operation, Outcomes, StreamOperation, run_catching
+from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
@@ -203,7 +203,7 @@ def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Ma
 
 def run(
     ctx: typer.Context,
-    operation: Operation[Req, Res],
+    operation: Operation[Req, Res, Answer],
     request: Req,
     view: View[Res],
     *,
@@ -211,8 +211,8 @@ def run(
     least: int = 0,
     begin: Callable[[int], None] | None = None,
     idle: str = "Standard input contained no ids, so no request was sent.",
-    afterwards: Callable[[Any], EntrezKitError | None] | None = None,
-) -> Any:
+    afterwards: Callable[[Answer], EntrezKitError | None] | None = None,
+) -> Answer | None:
     """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
@@ -226,7 +226,7 @@ def run(
             to end with.
 
     Returns:
-        The result of a ``DocumentOperation``, the consumed outcomes of a ``StreamOperation``; None without inputs.
+        The answer of the operation: its result, or its outcomes after their iteration; None without inputs.
     """
     output = plan(ctx)
     with Sink(output.target) as sink:
@@ -238,7 +238,7 @@ def run(
         _ = get_state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
         with watching(get_state(ctx), label, least, begin) as end_bar:
-            execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))
+            execution = catch_errors(partial(_run_and_write, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
         if is_empty(execution):
             sink.discard()
@@ -254,7 +254,7 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.answer(Services(get_state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.compute(Services(get_state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
@@ -265,22 +265,22 @@ def _print(writer: Writer[Any], result: Any) -> None:
     writer.end()
 
 
-def _perform(
+def _run_and_write(
     ctx: typer.Context,
-    operation: Operation[Any, Any],
-    request: Request,
+    operation: Operation[Req, Res, Answer],
+    request: Req,
     writer: Writer[Any],
     end_bar: Callable[[], None],
-) -> Result | Outcomes[Any]:
-    """Run an operation and write its result, or its outcomes as they arrive; return them."""
+) -> Any:
+    """Run an operation and write its result, or its outcomes as they arrive; return the answer."""
     services = get_state(ctx).services
-    answer: Result | Outcomes[Any]
+    answer: Any
     with operation.open_trace(services):
         if not isinstance(operation, StreamOperation):
             answer = result = operation.run(services, request, opens_span=False)
         elif writer.whole:
             answer = operation.outcomes(services, request)
-            collected = operation.finish(request, answer, writer.take_record)
+            collected = operation.collect_result(request, answer, writer.take_record)
             result = operation.add_warnings(services, request, collected)
         else:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)

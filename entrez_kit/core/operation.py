@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, get_args
 
 from pydantic import BaseModel, ValidationError
+from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+Answer = TypeVar("Answer", default=Any)
 ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
 Given = TypeVar("Given")
@@ -150,10 +152,11 @@ class AgentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation(ABC, Generic[Req, Res]):
+class Operation(ABC, Generic[Req, Res, Answer]):
     """One use case: its request and result models, and its names in the three front ends.
 
-    It is a ``DocumentOperation`` or a ``StreamOperation``. Any caller that needs the whole result calls ``run``.
+    It is a ``DocumentOperation``, whose answer is the result, or a ``StreamOperation``, whose answer is an iterable of
+    outcomes. Any caller that needs the whole result calls ``run``.
 
     Args:
         name: the MCP tool name.
@@ -192,7 +195,7 @@ class Operation(ABC, Generic[Req, Res]):
 
     @property
     @abstractmethod
-    def implementation(self) -> "Callable[[Services, Req], Any]":
+    def implementation(self) -> "Callable[[Services, Req], Answer]":
         """The function of the operation; its docstring describes the operation."""
 
     @property
@@ -220,15 +223,22 @@ class Operation(ABC, Generic[Req, Res]):
             raise (self.argument_error or invalid_arguments)(exc, self.request) from None
 
     @abstractmethod
-    def answer(self, services: "Services", request: Req) -> Res:
-        """Return the result, or raise an error. It has no warnings of ``add_warnings``.
-
-        Operations call it to use another operation.
-        """
+    def compute(self, services: "Services", request: Req) -> Res:
+        """Return the result without the warnings of ``add_warnings``; operations use it to call another operation."""
 
     def add_warnings(self, services: "Services", request: Req, result: Res) -> Res:
-        """Return a result with the warnings of every answer: who answers if not NCBI, and changed arguments."""
-        return _add_warnings(result, _list_warnings(services, request))
+        """Insert the warnings of every answer before those of a result: who answers if not NCBI, changed arguments.
+
+        A result without a field for warnings gets them as remarks.
+        """
+        messages = _list_warnings(services, request)
+        if not messages:
+            return result
+        if "warnings" not in type(result).model_fields:
+            result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
+            return result
+        first = [_build_warning(type(result), code, text) for code, text in messages.items()]
+        return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req, *, opens_span: bool = True) -> Res:
         """Validate the arguments and return the result with all warnings, or raise an error.
@@ -238,7 +248,7 @@ class Operation(ABC, Generic[Req, Res]):
         """
         with self.open_trace(services, opens_span=opens_span):
             request = self.build(arguments)
-            return self.add_warnings(services, request, self.answer(services, request))
+            return self.add_warnings(services, request, self.compute(services, request))
 
     @contextmanager
     def open_trace(self, services: "Services", *, opens_span: bool = True) -> Iterator[None]:
@@ -258,8 +268,8 @@ class Operation(ABC, Generic[Req, Res]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentOperation(Operation[Req, Res]):
-    """An operation with one answer: a document.
+class DocumentOperation(Operation[Req, Res, Res]):
+    """An operation whose answer is one document.
 
     Args:
         function: takes the services and the request; returns the result or raises an error.
@@ -271,12 +281,12 @@ class DocumentOperation(Operation[Req, Res]):
     def implementation(self) -> "Callable[[Services, Req], Res]":
         return self.function
 
-    def answer(self, services: "Services", request: Req) -> Res:
+    def compute(self, services: "Services", request: Req) -> Res:
         return self.function(services, request)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
+class StreamOperation(Operation[Req, Res, Stream]):
     """An operation over many inputs: ``stream`` returns their outcomes, ``run`` the result that is collected from them.
 
     A front end can thus pass on each outcome as soon as it arrives.
@@ -295,10 +305,10 @@ class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
     def implementation(self) -> "Callable[[Services, Req], Stream]":
         return self.outcomes
 
-    def answer(self, services: "Services", request: Req) -> Res:
-        return self.finish(request, self.outcomes(services, request))
+    def compute(self, services: "Services", request: Req) -> Res:
+        return self.collect_result(request, self.outcomes(services, request))
 
-    def finish(self, request: Req, outcomes: Stream, take_record: Callable[[Any], None] | None = None) -> Res:
+    def collect_result(self, request: Req, outcomes: Stream, take_record: Callable[[Any], None] | None = None) -> Res:
         """Iterate over outcomes and return the result, with the error for missing ones.
 
         Args:
@@ -330,17 +340,6 @@ def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
     trace = tracing.get_current_trace()
     source = services.settings.answer_warning(trace.describe_fidelity() if trace is not None else "")
     return {**(dict([source]) if source else {}), **request.argument_warnings}
-
-
-def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
-    """Insert these warnings before those of a document, or into its remarks if it has no field for warnings."""
-    if not messages:
-        return result
-    if "warnings" not in type(result).model_fields:
-        result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
-        return result
-    first = [_build_warning(type(result), code, text) for code, text in messages.items()]
-    return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
 
 
 def _build_warning(result: type[Result], code: str, message: Text) -> Any:
@@ -442,10 +441,10 @@ class Execution(Generic[Got]):
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
     """Run an operation and catch its errors."""
-    return run_catching(lambda: operation.run(services, arguments, opens_span=False))
+    return catch_errors(lambda: operation.run(services, arguments, opens_span=False))
 
 
-def run_catching(call: Callable[[], Got]) -> Execution[Got]:
+def catch_errors(call: Callable[[], Got]) -> Execution[Got]:
     """Run a call and catch its errors; the only place that turns an exception into an error that a front end shows.
 
     An unexpected exception is logged in full and becomes INTERNAL_ERROR with the request id and no internals.

@@ -148,7 +148,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(value, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: value})
-            return PerInputAnswer(value, result=self._operation.answer(self._services, request))
+            return PerInputAnswer(value, result=self._operation.compute(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return PerInputAnswer(value, error=exc)
 

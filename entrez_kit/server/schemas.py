@@ -44,8 +44,8 @@ class AgentOperation(Operation[Any, Any]):
     def implementation(self) -> Callable[[Services, Any], Any]:
         return self.inner.implementation
 
-    def answer(self, services: Services, request: Any) -> Any:
-        return (self.agents.function or self.inner.answer)(services, request)
+    def compute(self, services: Services, request: Any) -> Any:
+        return (self.agents.function or self.inner.compute)(services, request)
 
     def build(self, arguments: Mapping[str, Any] | Request) -> Any:
         """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.

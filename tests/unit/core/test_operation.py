@@ -13,7 +13,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, execute, run_catching
+from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, catch_errors, execute
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.services import Services
@@ -108,7 +108,7 @@ def test_the_missing_inputs_are_known_after_the_stream_and_reported_with_the_res
         assert list(outcomes) == [2, 0]
         return outcomes
 
-    walked = run_catching(read_stream)
+    walked = catch_errors(read_stream)
 
     assert isinstance(walked.result, Doubling)
     assert isinstance(walked.error, EntityNotFound)
@@ -122,7 +122,7 @@ def test_an_interrupted_stream_raises_the_same_error_collected_and_streamed(serv
         list(outcomes)
         return outcomes
 
-    streamed, collected = run_catching(read_stream), execute(DOUBLE, services, arguments)
+    streamed, collected = catch_errors(read_stream), execute(DOUBLE, services, arguments)
 
     assert streamed.result is None
     assert collected.result is None
@@ -145,7 +145,7 @@ def test_a_result_for_a_front_end_names_the_service_and_one_for_another_operatio
     request = operation.build({"numbers": [1]})
     with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
         run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
-        inner = operation.answer(services, request)
+        inner = operation.compute(services, request)
 
     assert executed is not None
     for result in (run, executed):
@@ -183,8 +183,10 @@ def test_records_are_passed_to_a_function_only_if_the_operation_can(services: Se
     request = DOUBLE.build({"numbers": [1, 2]})
     taken: list[int] = []
 
-    passed_on = replace(DOUBLE, collect_into=collect_into).finish(request, Doubling(services, request), taken.append)
-    collected = DOUBLE.finish(request, Doubling(services, request), taken.append)
+    passed_on = replace(DOUBLE, collect_into=collect_into).collect_result(
+        request, Doubling(services, request), taken.append
+    )
+    collected = DOUBLE.collect_result(request, Doubling(services, request), taken.append)
 
     assert (passed_on.doubled, taken) == ([], [2, 4])
     assert collected.doubled == [2, 4]
