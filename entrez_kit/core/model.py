@@ -186,7 +186,35 @@ def _reduce_empty(value: Any) -> Any:
     return value
 
 
-class Result(BaseModel):
+class Reported:
+    """What a front end reports about a result, or about an iterable of outcomes: warnings, and missing records."""
+
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings for a front end to render; none if there is no field for them."""
+        return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Return ``missing_error()``, under its former name."""
+        return self.missing_error()
+
+    def missing_error(self) -> EntrezKitError | None:
+        """Return the error to report if some requested records are missing; None otherwise.
+
+        The ``details`` of the error list them as ``missing``. If ``details.partial`` is true, the terminal exits with
+        4, otherwise with the status of the error.
+        """
+        return None
+
+
+class ComparedByFields:
+    """A model whose private attributes do not count in comparisons."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the documents."""
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+
+class Result(Reported, BaseModel):
     """Base of every result and of its records: without unknown fields, so that each document fits its schema."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)  # a run uses few of the models that it imports
@@ -231,10 +259,6 @@ class Result(BaseModel):
 
         return render_html_table(repr(self), self.records_inside())
 
-    def warning_texts(self) -> list[Text]:
-        """Return the warnings for a front end to render; none if the result has no field for them."""
-        return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
-
     def remarks(self) -> list[str]:
         """Return notes for the reader of a document whose schema has no field for them."""
         return []
@@ -242,30 +266,14 @@ class Result(BaseModel):
     def add_cautions(self, messages: Iterable[Text]) -> None:
         """Add notes for the reader, if the schema of this result has no field for them."""
 
-    def shortfall(self) -> EntrezKitError | None:
-        """Return ``missing_error()``, under its former name."""
-        return self.missing_error()
 
-    def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report with this document if some requested records are missing; None otherwise.
-
-        The ``details`` of the error list them as ``missing``. If ``details.partial`` is true, the terminal exits with
-        4, otherwise with the status of the error.
-        """
-        return None
-
-
-class Collected(Result):
+class Collected(ComparedByFields, Result):
     """Base of results that are collected from outcomes, with the error for the outcomes that are missing.
 
     The error is not a part of the document: a result that is read from JSON has none.
     """
 
     _missing_error: EntrezKitError | None = PrivateAttr(default=None)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the documents without the errors, since no two errors are equal."""
-        return type(other) is type(self) and self.__dict__ == other.__dict__
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for missing records."""
@@ -293,7 +301,7 @@ def incomplete_error(
     return UpstreamError(message, recovery_hint=hint, details=details)
 
 
-class Warn(Result):
+class Warn(ComparedByFields, Result):
     """A warning, for example that NCBI interpreted a query differently; ``code`` is stable.
 
     ``terms`` lists all terms if the message names only the first few.
@@ -320,10 +328,6 @@ class Warn(Result):
     def text(self) -> Text:
         """The message for a front end to render."""
         return self._text or self.message
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the documents."""
-        return type(other) is type(self) and self.__dict__ == other.__dict__
 
 
 def warn_past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:

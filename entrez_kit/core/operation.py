@@ -18,6 +18,7 @@ from entrez_kit.core.model import (
     UNKNOWN_ARGUMENT,
     WRONG_ARGUMENT,
     Collected,
+    Reported,
     Request,
     Result,
     Warn,
@@ -39,7 +40,7 @@ Given = TypeVar("Given")
 Stream = TypeVar("Stream", bound="Outcomes[Any]")
 
 
-class Outcomes(ABC, Generic[Item]):
+class Outcomes(Reported, ABC, Generic[Item]):
     """An iterable of the outcomes of many inputs, one per input, in order, in constant memory; iterate only once.
 
     No request is sent before the iteration. ``warnings`` and other attributes are complete after it. The iteration
@@ -52,18 +53,6 @@ class Outcomes(ABC, Generic[Item]):
     @abstractmethod
     def __iter__(self) -> Iterator[Item]:
         """Yield the outcomes."""
-
-    def warning_texts(self) -> list[Text]:
-        """Return the warnings so far for a front end to render."""
-        return [warning.text if isinstance(warning, Warn) else str(warning) for warning in self.warnings]
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Return ``missing_error()``, under its former name."""
-        return self.missing_error()
-
-    def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report if some requested records are missing, like ``Result.missing_error``."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +86,14 @@ class Several:
         argument: the argument with a list.
         most: the maximum length of the list.
         result: the result of a list, as for ``take_several``.
-        missing_error: returns the error for missing outcomes, as for ``take_several``.
+        build_error: returns the error for missing outcomes, as for ``take_several``.
     """
 
     field: str
     argument: str
     most: int
     result: type[Result]
-    missing_error: Callable[[list[Any], int], EntrezKitError | None]
+    build_error: Callable[[list[Any], int], EntrezKitError | None]
 
 
 @dataclass(frozen=True, slots=True)
