@@ -179,7 +179,7 @@ def run_each(
         run(ctx, operation, request, view, label=label, afterwards=afterwards)
         return
 
-    def report_remarks(outcomes: PerInput[Res]) -> None:
+    def report_notes(outcomes: PerInput[Res]) -> None:
         results = [answer.result for answer in outcomes.answers.values()]
         cut = [number for result in results if result is not None and (number := left_out(result)) > 0]
         if cut and not plan(ctx).format.has_total:
@@ -192,5 +192,5 @@ def run_each(
         build_request(ctx, several, {"inputs": list(ids), "arguments": dict(options)}),
         _view_several(view, field),
         label=label,
-        afterwards=report_remarks,
+        afterwards=report_notes,
     )

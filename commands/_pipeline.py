@@ -24,7 +24,7 @@ from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, St
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
-from ._report import report_error, report_notices, report_trace, watching
+from ._report import report_error, report_notes, report_trace, watching
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def emit(
     )
     with Sink(output.target) as sink:
         _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    report_notices(get_state(ctx))
+    report_notes(get_state(ctx))
     _confirm(ctx, output)
 
 
@@ -243,10 +243,10 @@ def run(
         if is_empty(execution):
             sink.discard()
     answer = execution.result
-    if (text := writer.remark()) is not None:
+    if (text := writer.get_note()) is not None:
         note(ctx, text)
-    remark = afterwards(answer) if afterwards is not None and answer is not None else None
-    finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
+    final_error = afterwards(answer) if afterwards is not None and answer is not None else None
+    finish(ctx, execution, elapsed, final_error=final_error, document=operation.error_document)
     return answer
 
 
@@ -327,13 +327,13 @@ def finish(
     execution: Execution[Any],
     milliseconds: float,
     *,
-    remark: EntrezKitError | None = None,
+    final_error: EntrezKitError | None = None,
     document: Callable[[EntrezKitError], dict[str, Any]] | None = None,
 ) -> None:
     """Report errors after the data was printed, and exit with the status of the call.
 
     Args:
-        remark: an error to end with although the call succeeded.
+        final_error: an error to end with although the call succeeded.
         document: builds the envelope of an error, if it is not the canonical one.
 
     Raises:
@@ -341,8 +341,8 @@ def finish(
     """
     current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
-    report_notices(current)
-    error = execution.error or remark
+    report_notes(current)
+    error = execution.error or final_error
     if not is_empty(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:

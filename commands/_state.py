@@ -134,7 +134,7 @@ class State:
         self.plan: Plan | None = None
         self.command: Any = None
         self.printed_messages: set[str] = set()
-        self.log_remark: str | None = None
+        self.log_note: str | None = None
         self.recorder: Recorder | None = None
         self.replay: Replay | None = None
         self._log = ExitStack()
@@ -173,8 +173,8 @@ class State:
         if settings.otel_exporter_otlp_endpoint is not None:
             from entrez_kit.server.telemetry import set_up_exporter
 
-            if remark := set_up_exporter(settings):
-                self.warn(remark)
+            if problem := set_up_exporter(settings):
+                self.warn(problem)
         if settings.demo_warning:
             self.warn(settings.demo_warning)
         responder = None
@@ -252,7 +252,7 @@ class State:
         from entrez_kit.base.logs import log_of_terminal
 
         self._log.close()
-        self.log_remark = self._log.enter_context(log_of_terminal(settings, verbose=self.verbose))
+        self.log_note = self._log.enter_context(log_of_terminal(settings, verbose=self.verbose))
 
     def close(self) -> None:
         """Release the cache file, if it was opened."""

@@ -149,7 +149,7 @@ def command(
     result = checks.result()
     if fix and not dry_run:
         _write_corrected(sources, targets, result)
-    _report_remarks(ctx, result, fix=fix or dry_run, dry_run=dry_run)
+    _report_notes(ctx, result, fix=fix or dry_run, dry_run=dry_run)
     if not fix and not dry_run and STDIN not in map(str, file):
         names = shlex.join(map(str, file))
         if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
@@ -391,7 +391,7 @@ def _page(record: Record) -> str:
     return render_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
 
 
-def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
+def _report_notes(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
     """Report findings that the format cannot show, and the result of --fix."""
     unchecked = result.counts["unchecked"]
     if unchecked:

@@ -67,7 +67,7 @@ def show(
         "config_file": str(path) if path else None,
         "config_file_exists": bool(path and path.is_file()),
         "settings": records,
-        "notices": list(settings.notices),
+        "notices": list(settings.notes),
     }
     emit(ctx, document, lambda: _render_table(records, path), records=records)
 

@@ -128,7 +128,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def report_remarks(result: EntrezSearchResult) -> None:
+    def report_notes(result: EntrezSearchResult) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:
@@ -139,7 +139,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
         columns=build_columns("id"),
         id_key="id",
     )
-    run(ctx, SEARCH, request, view, afterwards=report_remarks)
+    run(ctx, SEARCH, request, view, afterwards=report_notes)
 
 
 def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":

@@ -83,7 +83,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
         _CITATIONS if kind == CITATIONS else _ARTICLES,
         left_out=_count_left_out,
         more="-n",
-        afterwards=partial(_report_remarks, ctx),
+        afterwards=partial(_report_notes, ctx),
     )
 
 
@@ -136,7 +136,7 @@ def _count_left_out(result: RelationshipsResult) -> int:
     return 0 if result.relationship_type == CITATIONS else result.total_found - result.retrieved_count
 
 
-def _report_remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
+def _report_notes(ctx: typer.Context, result: RelationshipsResult) -> None:
     """Report what the format cannot show."""
     selected = plan(ctx).format
     outside = sum(article.pmid is None for article in result.related_articles)

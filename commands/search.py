@@ -243,7 +243,7 @@ def command(
 
     def finish(found: SearchHits) -> EntrezKitError | None:
         _write_certificate(ctx, build_result(request, found))
-        error = _report_remarks(ctx, found, request, strict)
+        error = _report_notes(ctx, found, request, strict)
         if found.first_pmid is not None:
             suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
         return error
@@ -261,7 +261,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     with watching(get_state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(get_state(ctx).services, request)
     tell_warnings(ctx, result)
-    refused = _report_remarks(ctx, result, request, strict)
+    refused = _report_notes(ctx, result, request, strict)
     if refused is not None:
         raise refused
 
@@ -327,7 +327,7 @@ def _view(request: SearchRequest) -> View[SearchResult]:
     )
 
 
-def _report_remarks(
+def _report_notes(
     ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""

@@ -67,7 +67,7 @@ class Writer(Generic[Piece]):
         """Write the text after all outcomes, and flush."""
         self.sink.flush()
 
-    def remark(self) -> str | None:
+    def get_note(self) -> str | None:
         """Return a note about the output, for standard error."""
         return None
 

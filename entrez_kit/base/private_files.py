@@ -44,12 +44,12 @@ SHARED_TEMPORARY = Path("/tmp")  # noqa: S108
 """A folder that all processes of a machine share. TMPDIR is not shared: job schedulers set one for each job."""
 
 
-def find_temporary_folder(notices: list[str]) -> Path:
+def find_temporary_folder(notes: list[str]) -> Path:
     """Return this user's folder in the machine's temporary folder; the first writer creates it with mode 0700.
 
     All processes of the user get the same folder, independent of TMPDIR. A folder that belongs to another user, or that
     others can write, is skipped, because its files would control requests and replies. If all names are unusable, this
-    process uses a new folder, and ``notices`` gets a message.
+    process uses a new folder, and ``notes`` gets a message.
     """
     import tempfile
 
@@ -63,7 +63,7 @@ def find_temporary_folder(notices: list[str]) -> Path:
     found = next((base / candidate for candidate in names if _is_usable(base / candidate)), None)
     if found:
         return found
-    notices.append(
+    notes.append(
         f"All folders {base / name}* belong to other users or are open to them. This process uses a new one "
         "and does not share the rate limit with your other processes. Ask an administrator to remove these folders."
     )

@@ -186,7 +186,7 @@ def _reduce_empty(value: Any) -> Any:
     return value
 
 
-class Reported:
+class Reportable:
     """What a front end reports about a result, or about an iterable of outcomes: warnings, and missing records."""
 
     def warning_texts(self) -> list[Text]:
@@ -214,7 +214,7 @@ class ComparedByFields:
         return type(other) is type(self) and self.__dict__ == other.__dict__
 
 
-class Result(Reported, BaseModel):
+class Result(Reportable, BaseModel):
     """Base of every result and of its records: without unknown fields, so that each document fits its schema."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)  # a run uses few of the models that it imports
@@ -259,12 +259,12 @@ class Result(Reported, BaseModel):
 
         return render_html_table(repr(self), self.records_inside())
 
-    def remarks(self) -> list[str]:
+    def list_notes(self) -> list[str]:
         """Return notes for the reader of a document whose schema has no field for them."""
         return []
 
-    def add_cautions(self, messages: Iterable[Text]) -> None:
-        """Add notes for the reader, if the schema of this result has no field for them."""
+    def add_warnings(self, messages: Iterable[Text]) -> None:
+        """Add warnings, if the schema of this result has no field for them."""
 
 
 class Collected(ComparedByFields, Result):

@@ -18,7 +18,7 @@ from entrez_kit.core.model import (
     UNKNOWN_ARGUMENT,
     WRONG_ARGUMENT,
     Collected,
-    Reported,
+    Reportable,
     Request,
     Result,
     Warn,
@@ -40,7 +40,7 @@ Given = TypeVar("Given")
 Stream = TypeVar("Stream", bound="Outcomes[Any]")
 
 
-class Outcomes(Reported, ABC, Generic[Item]):
+class Outcomes(Reportable, ABC, Generic[Item]):
     """An iterable of the outcomes of many inputs, one per input, in order, in constant memory; iterate only once.
 
     No request is sent before the iteration. ``warnings`` and other attributes are complete after it. The iteration
@@ -218,13 +218,13 @@ class Operation(ABC, Generic[Req, Res, Answer]):
     def add_warnings(self, services: "Services", request: Req, result: Res) -> Res:
         """Insert the warnings of every answer before those of a result: who answers if not NCBI, changed arguments.
 
-        A result without a field for warnings gets them as remarks.
+        A result without a field for warnings lists them as notes.
         """
         messages = _list_warnings(services, request)
         if not messages:
             return result
         if "warnings" not in type(result).model_fields:
-            result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
+            result.add_warnings(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
             return result
         first = [_build_warning(type(result), code, text) for code, text in messages.items()]
         return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]

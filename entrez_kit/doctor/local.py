@@ -95,8 +95,8 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             check.add("demo is on: the sandbox is checked, not NCBI")
         elif settings.ncbi_admin_email is None:
             check.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
-        for number, notice in enumerate(settings.notices):
-            check.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
+        for number, note in enumerate(settings.notes):
+            check.warn(note, None if number else "`entrez-kit config show` lists every setting and its origin.")
         if settings.offline and settings.origins.get("offline") != "flag":
             check.warn(
                 f"offline is on: no requests are sent (from {settings.origins.get('offline', 'the caller')})",

@@ -22,7 +22,7 @@ from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Te
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, create_embedder
-from entrez_kit.corpus.models import Reported
+from entrez_kit.corpus.models import ClosedResult
 from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.search.ranking import Candidate
@@ -138,7 +138,7 @@ def count_undelivered(store: "Store") -> int:
 # Delivering ----------------------------------------------------------------------------------------------------------
 
 
-class Delivered(Reported):
+class Delivered(ClosedResult):
     """The result of a delivery: passages written, deleted and still waiting."""
 
     collection: str

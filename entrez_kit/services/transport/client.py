@@ -70,7 +70,7 @@ class Transport:
         responder: answers all requests in this process; by default they are sent.
         recording: records every call and its reply, or answers the calls from an earlier recording.
 
-    ``notices`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
+    ``notes`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Transport:
         responder: Responder | None = None,
         recording: Recording | None = None,
     ) -> None:
-        self.notices: list[str] = []
+        self.notes: list[str] = []
         self.responder, self.recording = responder, recording
         self._settings = settings
         self.max_waiting, self._limiters = max_waiting, limiters
@@ -92,7 +92,7 @@ class Transport:
         self._watch = watch
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
-        self._cache = CacheFile(cache_file(settings), self.notices)
+        self._cache = CacheFile(cache_file(settings), self.notes)
         self._session: CachedSession | None = None
         self._pid = getpid()
 

@@ -41,7 +41,7 @@ def test_every_invalid_argument_is_named_in_the_words_of_tools(
     for name, part in schema["properties"].items():
         bad = [*WRONG.get(part.get("type", ""), []), *(["nonsense"] if "enum" in part else [])]
         calls += [{**good, name: value} for value in bad]
-    monkeypatch.setattr(AgentOperation, "answer", _fail)
+    monkeypatch.setattr(AgentOperation, "compute", _fail)
 
     refused = 0
     for arguments in calls:
@@ -86,7 +86,7 @@ def test_numbers_show_their_bounds_and_are_rejected_outside_of_them(
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
     toolbox = Toolbox(None)
-    monkeypatch.setattr(AgentOperation, "answer", _fail)
+    monkeypatch.setattr(AgentOperation, "compute", _fail)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
     for value in {*beyond, str(beyond[0])}:
