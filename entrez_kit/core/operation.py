@@ -1,30 +1,25 @@
 """Declare and run one use case: Outcomes, AgentOptions, DocumentOperation, StreamOperation, execute."""
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import Text
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import (
-    UNKNOWN_ARGUMENT,
-    WRONG_ARGUMENT,
     Collected,
     Reportable,
     Request,
     Result,
     Warn,
-    classify_problem,
-    describe_problem,
-    find_hint,
 )
 
 if TYPE_CHECKING:
@@ -340,80 +335,6 @@ def _build_warning(result: type[Result], code: str, message: Text) -> Any:
 
 SOURCE_WARNING_CODES: Final = ("demo", "local")
 """Codes of the warnings that NCBI did not answer: the sandbox did, or a local copy."""
-MAX_PROBLEMS: Final = 5
-"""Maximum number of invalid arguments in a message; ``details.errors`` has more."""
-MAX_DETAILED: Final = 50
-"""Maximum number of invalid arguments in ``details.errors``."""
-MAX_SHOWN_VALUE: Final = 40
-"""Maximum length of an invalid value in a message."""
-_VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contains|exceeds) ")
-"""The beginning of a message that has the name of an argument as its subject."""
-
-
-def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
-    """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
-    problems: list[dict[str, Any]] = []
-    hints: list[Text | None] = []
-    for error in exc.errors(include_url=False)[:MAX_DETAILED]:
-        context = error.get("ctx", {})
-        path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
-        where = ".".join(map(str, path))
-        if error["type"] == "missing":  # for these pydantic gives the alias
-            where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
-        # For a missing argument the input is all the other arguments.
-        given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
-        problems.append(
-            {
-                "field": where,
-                "message": describe_problem(error, request),
-                "input": shown,
-                "reason": classify_problem(error),
-            }
-        )
-        hints.append(find_hint(error, request, where))
-    first = problems[0]
-    shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
-    message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
-    return InvalidInput(
-        message if str(message).endswith((".", "?")) else FrontendText(message, "."),
-        invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
-        recovery_hint=_build_hint(problems, hints),
-        details={"reason": "invalid_arguments", "errors": problems},
-    )
-
-
-_REMEDIES: Final = {"missing_argument": "Add ", "invalid_value": "Change ", UNKNOWN_ARGUMENT: "Remove or rename "}
-"""What to do about a problem, by its reason."""
-
-
-def _build_hint(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text | None]) -> Text:
-    """Return what to do about the problems that a message names.
-
-    Args:
-        hints: the own hint of each problem; a problem without one gets one from its reason.
-    """
-    sentences: list[Text] = list(dict.fromkeys(hint for hint in hints[:MAX_PROBLEMS] if hint is not None))
-    for reason, remedy in _REMEDIES.items():
-        names = dict.fromkeys(
-            problem["field"]
-            for problem, hint in zip(problems[:MAX_PROBLEMS], hints, strict=False)
-            if problem["reason"] == reason and hint is None
-        )
-        if names:
-            named = FrontendText.join_parts(", ", [Argument(name) if name else "the arguments" for name in names])
-            sentences.append(FrontendText(remedy, named, "."))
-    if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
-        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
-    return FrontendText.join_parts(" ", sentences)
-
-
-def _name_field(name: str, message: Text, value: str) -> Text:
-    """Return a problem as a sentence about the field; a value out of bounds is added."""
-    if not name:
-        return message
-    given = f" (got {value})" if str(message).startswith("must ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
-    return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])

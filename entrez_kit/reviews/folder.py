@@ -162,8 +162,18 @@ def review_file_error(path: Path, exc: OSError) -> StoreError:
     """Return the error for a file that cannot be read or written."""
     return StoreError(
         f"{path} cannot be used: {describe_os_error(exc)}.",
-        recovery_hint="Check the permissions of the folder and the free space.",
+        recovery_hint=f"Check that {path.parent} exists and is writable, and that its disk has free space.",
         details={"reason": "unreadable", "path": str(path)},
+    )
+
+
+def link_error(path: Path) -> InvalidInput:
+    """Return the error for a link where the program writes its own files."""
+    return InvalidInput(
+        f"{path} is a link, so a write to it could change a file outside of the review.",
+        invalid_input=str(path),
+        recovery_hint="Delete the link, and run the command again.",
+        details={"reason": "outside_of_folder"},
     )
 
 
@@ -190,7 +200,7 @@ def lock_review(folder: Path) -> AbstractContextManager[object]:
     """
     path = folder / _LOCK
     if path.is_symlink():
-        raise InvalidInput(f"{path} is a link.", invalid_input=str(path), details={"reason": "outside_of_folder"})
+        raise link_error(path)
     busy = StoreError(
         f"Another command is using the review {folder}.",
         recovery_hint="Wait until it ends, and try again.",
@@ -337,7 +347,7 @@ def finish_commit(folder: Path) -> None:
     """
     staged = folder / _STAGED
     if staged.is_symlink():
-        raise InvalidInput(f"{staged} is a link.", invalid_input=str(staged), details={"reason": "outside_of_folder"})
+        raise link_error(staged)
     if not staged.exists():
         return
     content = read_bytes(folder, f"{_STAGED}/{_COMMIT}")
@@ -384,6 +394,7 @@ def _discard(staged: Path) -> None:
             raise InvalidInput(
                 f"{name} is a folder, which this program did not create.",
                 invalid_input=str(name),
+                recovery_hint=f"Move the folder out of {staged}, and run the command again.",
                 details={"reason": "bad_file"},
             )
         name.unlink()

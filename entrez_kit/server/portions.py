@@ -12,8 +12,9 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 
 from entrez_kit.base.errors import InvalidInput, UnresolvedEntity
 from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import Request
-from entrez_kit.core.operation import Operation, Paging, Several, invalid_arguments
+from entrez_kit.core.operation import Operation, Paging, Several
 from entrez_kit.server.record_text import RecordText, split_record_text
 
 DEFAULT_LIMIT: Final = 20_000

@@ -9,8 +9,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
-from entrez_kit.core.operation import Operation, invalid_arguments
+from entrez_kit.core.operation import Operation
 from entrez_kit.server.arguments import add_neutral_value
 from entrez_kit.server.trimming import is_request_detail
 from entrez_kit.services import Services

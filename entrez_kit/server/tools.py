@@ -20,8 +20,9 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Frontend, NextCall
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
-from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.core.operation import Execution, Operation, execute
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments

@@ -116,7 +116,9 @@ def test_an_unknown_field_is_rejected_with_the_existing_fields() -> None:
         fields.choose_columns(["titel"], {}, fields.DocumentPaths(Article))
 
     assert "pmid" in caught.value.details["fields"]
-    assert "journal_info" in caught.value.recovery_hint
+    assert "journal_info" in caught.value.details["fields"]
+    assert caught.value.recovery_hint.startswith("Fields are: title, pmid, ")
+    assert "more, which -f json shows" in caught.value.recovery_hint
 
 
 @pytest.mark.parametrize(

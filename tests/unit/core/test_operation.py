@@ -206,12 +206,12 @@ def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services
     ("operation", "arguments", "hint"),
     [
         (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Give offset a number from 0 to 9998."),
-        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values."),
-        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a longer text. Give max_results a l"),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values ("),
+        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a text of 3 or more characters. "),
         (SEARCH_ARTICLES, {}, "Add query_term."),
         (SEARCH_ARTICLES, {"query_term": "asthma", "colour": 1}, "Remove or rename colour. help() lists the "),
         (FETCH_CONTENTS, {"query_key": "1"}, "Add web_env."),
-        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Change retmax."),
+        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Give retmax a number of 1 or more."),
         (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar: the-lancet"),
     ],
 )
