@@ -22,11 +22,14 @@ WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 
 
-def malformed_error(endpoint: str, what: str) -> UpstreamError:
-    """Return the error for an invalid reply of an endpoint."""
-    return UpstreamError(
-        f"The {endpoint} reply is invalid: {what}.", details={"reason": "invalid_response", "endpoint": endpoint}
-    )
+def malformed_error(endpoint: str, what: str, problem: str | None = None) -> UpstreamError:
+    """Return the error for an invalid reply of an endpoint.
+
+    Args:
+        problem: a code of the problem, if there is one.
+    """
+    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": problem} if problem else {})}
+    return UpstreamError(f"The {endpoint} reply is invalid: {what}.", details=details)
 
 
 def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
@@ -48,7 +51,7 @@ def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
     except (etree.XMLSyntaxError, ValueError) as exc:
         raise malformed_error(endpoint, f"not well-formed XML ({type(exc).__name__})") from None
     if root.tag not in roots:
-        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>")
+        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>", "other_root")
     return root
 
 
