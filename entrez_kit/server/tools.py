@@ -205,7 +205,7 @@ class Toolbox:
         if definition is None:
             run = _refuse(self._unknown_error(name, scopes))
         else:
-            run = self._run(definition, services, arguments, scopes)
+            run = self._run_tool(definition, services, arguments, scopes)
         seconds, outcome = time.monotonic() - started, run.outcome
         source = services.settings.answer_warning(outcome.trace.describe_fidelity())
         result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
@@ -219,7 +219,7 @@ class Toolbox:
             responses.store(definition.name, arguments, scopes, result, outcome.trace)
         return result
 
-    def _run(
+    def _run_tool(
         self,
         definition: ToolDefinition,
         services: Services,
@@ -376,7 +376,8 @@ def _read_call(
     Raises:
         ValidationError, EntrezKitError: an argument is wrong.
     """
-    from entrez_kit.server.portions import Portion, read_several, take_portion
+    from entrez_kit.server.portion_arguments import read_several, take_portion
+    from entrez_kit.server.portions import Portion
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)

@@ -12,8 +12,9 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
+from entrez_kit.server.portions import DEFAULT_LIMIT
 from entrez_kit.server.schemas import AgentOperation
+from entrez_kit.server.shortening import count_characters
 from entrez_kit.server.tool_definitions import build_definitions
 from entrez_kit.server.tools import Toolbox
 from entrez_kit.server.toolsets import TOOLSETS
