@@ -147,7 +147,7 @@ def _join_hints(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text]) ->
 
 
 def _build_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Text:
-    """Return what to do about an error of pydantic: what the declaration of the argument accepts, if it says so.
+    """Return what to do about an error of pydantic: what the declaration of the argument accepts, if known.
 
     Args:
         name: the name of the argument.
@@ -181,7 +181,7 @@ def _find_declaration(model: Any, path: Sequence[str]) -> _Declaration:
     field: FieldInfo | None = None
     annotation, metadata = model, list[Any]()
     for part in path:
-        kinds = list_types(annotation)
+        kinds = _list_alternatives(annotation)
         if part.isdigit():
             annotation = next((get_args(kind)[0] for kind in kinds if get_origin(kind) in (list, tuple)), Any)
             field, metadata = None, []
@@ -191,17 +191,25 @@ def _find_declaration(model: Any, path: Sequence[str]) -> _Declaration:
         if field is None:
             return _Declaration()
         annotation, metadata = field.annotation, field.metadata
-    for kind in list_types(annotation):
+    for kind in _list_alternatives(annotation):
         metadata = [*metadata, *getattr(kind, "__metadata__", ())]
     limits = {
         name: value
-        for item in metadata
+        for declared in metadata
+        for item in (declared, *getattr(declared, "metadata", ()))  # of a Field inside of Annotated
         for name in ("ge", "le", "min_length", "max_length", "pattern")
         if (value := getattr(item, name, None)) is not None
     }
     if field is None:
         return _Declaration(limits)
     return _Declaration(limits, field.description or "", field.is_required())
+
+
+def _list_alternatives(annotation: Any) -> list[Any]:
+    """Return a type, and the members of a union; unlike ``list_types`` without the types of items."""
+    is_container = get_origin(annotation) in (list, tuple, dict)
+    inner = () if is_container else get_args(annotation)
+    return [annotation, *(part for member in inner for part in _list_alternatives(member))]
 
 
 def _describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
@@ -229,7 +237,7 @@ def _describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
 
 
 def _describe_limits(both: str, low: Any, high: Any) -> str:
-    """Return the words for limits of which one may be missing; empty if both are."""
+    """Return the words for two limits, either of which may be None."""
     if low is not None and high is not None:
         return both.format(low, high)
     if low is not None:

@@ -195,7 +195,7 @@ class Reportable:
     """What a front end reports about a result, or about an iterable of outcomes: warnings, and missing records."""
 
     def warning_texts(self) -> list[Text]:
-        """Return the warnings for a front end to render; none if there is no field for them."""
+        """Return the warnings for a front end to render; empty without a field for them."""
         return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
 
     def shortfall(self) -> EntrezKitError | None:

@@ -13,7 +13,6 @@ from typing_extensions import TypeVar  # typing has no defaults before Python 3.
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import (
     Collected,
     Reportable,
@@ -204,6 +203,8 @@ class Operation(ABC, Generic[Req, Res, Answer]):
         try:
             return self.request.model_validate(dict(arguments))
         except ValidationError as exc:
+            from entrez_kit.core.argument_errors import invalid_arguments  # most calls have valid arguments
+
             raise (self.argument_error or invalid_arguments)(exc, self.request) from None
 
     @abstractmethod

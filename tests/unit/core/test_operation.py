@@ -3,16 +3,17 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS
-from entrez_kit.core.model import Request, Result
+from entrez_kit.core.argument_errors import invalid_arguments
+from entrez_kit.core.model import FOUR_DIGITS, Request, Result
 from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, catch_errors, execute
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
@@ -190,6 +191,31 @@ def test_records_are_passed_to_a_function_only_if_the_operation_can(services: Se
 
     assert (passed_on.doubled, taken) == ([], [2, 4])
     assert collected.doubled == [2, 4]
+
+
+class Limited(Request):
+    names: list[Annotated[str, Field(min_length=2)]] = Field(max_length=3, min_length=1)
+    number: Annotated[int, Field(ge=1)] | None = None
+    year: str = Field(default="2019", pattern=FOUR_DIGITS)
+    flag: bool = Field(default=False, description="Whether it is on.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"names": ["a"]}, "Give names.0 a text of 2 or more characters."),
+        ({"names": ["ab"] * 4}, "Give names a list of 1 to 3 entries."),
+        ({"names": 1}, "Give names a list of 1 to 3 entries."),
+        ({"names": ["ab"], "number": 0}, "Give number a number of 1 or more."),
+        ({"names": ["ab"], "year": "19"}, "Give year four digits, such as 2019."),
+        ({"names": ["ab"], "flag": "maybe"}, "Give flag true or false (Whether it is on)."),
+    ],
+)
+def test_the_hint_is_what_the_declaration_of_the_argument_accepts(arguments: dict[str, Any], hint: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Limited.model_validate(arguments)
+
+    assert invalid_arguments(caught.value, Limited).recovery_hint == hint
 
 
 def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services) -> None:
