@@ -19,7 +19,7 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.invisible import remove_invisible, strip_marks
 from entrez_kit.base.private_files import refuse_foreign_links
 
-from ._state import is_terminal
+from ._plan import is_terminal
 
 if TYPE_CHECKING:
     from entrez_kit.base.atomic_files import AtomicFile
@@ -81,7 +81,7 @@ class Sink:
         text = strip_marks(text)
         if not self._to_terminal:
             text = _PADDING.sub("", text)
-        self._put(text.encode("utf-8", "replace"))
+        self._write_bytes(text.encode("utf-8", "replace"))
         return len(text)
 
     def write_data(self, content: str | bytes) -> None:
@@ -89,9 +89,9 @@ class Sink:
         if self._to_terminal:
             text = content if isinstance(content, str) else content.decode("utf-8", "replace")
             content = remove_invisible(text)
-        self._put(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+        self._write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
 
-    def _put(self, content: bytes) -> None:
+    def _write_bytes(self, content: bytes) -> None:
         with self._convert_errors():
             if self._file is not None:
                 self._file.write(content)

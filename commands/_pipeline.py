@@ -24,8 +24,9 @@ from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, St
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
+from ._plan import Plan, is_terminal, refuse_fields, usage_error
 from ._report import report_error, report_notes, report_trace, watching
-from ._state import Plan, State, is_terminal, refuse_fields, usage_error
+from ._state import State
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

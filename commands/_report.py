@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.invisible import escape_json
 
-from ._state import State, is_terminal
+from ._plan import is_terminal
+from ._state import State
 
 if TYPE_CHECKING:
     from rich.progress import Progress

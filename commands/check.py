@@ -29,7 +29,7 @@ from ._input import NOT_IDENTIFIERS, read_content, read_identifiers, read_siblin
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
-from ._state import STDIN, accept_formats, usage_error
+from ._plan import STDIN, accept_formats, usage_error
 from ._views.markdown import escape, render_status
 from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
 

@@ -19,7 +19,7 @@ from ._formats.fields import DocumentPaths, Record, build_columns
 from ._input import read_content
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
-from ._state import STDIN, accept_formats, usage_error
+from ._plan import STDIN, accept_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:

@@ -34,8 +34,8 @@ from ._pipeline import (
     warn,
     was_typed,
 )
+from ._plan import STDIN, Plan, accept_formats, is_terminal, usage_error
 from ._report import watching
-from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -17,7 +17,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._input import read_content, read_sibling
 from ._pipeline import build_request, run, warn
-from ._state import STDIN, accept_formats
+from ._plan import STDIN, accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
