@@ -104,9 +104,9 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
     except ValueError as exc:
         problem = f"{setting.name} {exc} (got {redacted_value!r})."
     else:
-        document = _read(path)
+        document = _read_config(path)
         document[setting.name] = _to_toml(value)
-        _write(path, document)
+        _write_config(path, document)
         return setting
     raise InvalidInput(
         problem,
@@ -126,12 +126,12 @@ def unset_in_file(path: Path, name: str) -> bool:
         NotConfigured: the file is not valid TOML.
         StoreError: the file cannot be read or written.
     """
-    document = _read(path)
+    document = _read_config(path)
     key = name if name in document else require_setting(name).name
     if key not in document:
         return False
     del document[key]
-    _write(path, document)
+    _write_config(path, document)
     return True
 
 
@@ -142,7 +142,7 @@ def _to_toml(value: Any) -> str | int | bool:
     return value if isinstance(value, int) else str(value)
 
 
-def _read(path: Path) -> "TOMLDocument":
+def _read_config(path: Path) -> "TOMLDocument":
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -165,7 +165,7 @@ def _read(path: Path) -> "TOMLDocument":
     )
 
 
-def _write(path: Path, document: "TOMLDocument") -> None:
+def _write_config(path: Path, document: "TOMLDocument") -> None:
     """Replace the file in one step, so that no reader sees a half-written file and no failure destroys it."""
     import tomlkit
 

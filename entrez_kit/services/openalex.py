@@ -49,7 +49,7 @@ class OpenAlex(ServiceClient):
         return self._request_path(
             "openalex_work",
             f"works/doi:{quote(doi, safe='')}",
-            Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
+            Expect("json", frozenset({"is_retracted"}), read=partial(_read_retraction, doi)),
             params=(("select", "id,doi,is_retracted"),),
             ttl=TTL["openalex"],
         )
@@ -100,7 +100,7 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
     return found
 
 
-def _read(doi: str, content: bytes) -> bool:
+def _read_retraction(doi: str, content: bytes) -> bool:
     document = json.loads(content)
     refuse_other_types("openalex_work", document, {**require_texts("doi"), "is_retracted": bool})
     doi_in_reply = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")

@@ -172,7 +172,7 @@ class ArchiveWriter:
             if name not in self._parts:
                 if len(self._parts) >= MAX_PARTS - 3:
                     raise self._write_error(OSError(27, f"it would have more than {MAX_PARTS:,} parts"))
-                self._put(name, content)
+                self._write_part(name, content)
                 self._parts[name] = ArchivePart(sha256=digest, bytes=len(content))
         return name
 
@@ -194,36 +194,36 @@ class ArchiveWriter:
         """
         with self._lock:
             try:
-                self._put_lines()
+                self._write_requests()
                 known = {"format": FORMAT, "version": VERSION, "tool": f"entrez-kit/{__version__}", **fields}
                 crate = json.dumps(_describe_crate(known, self._parts), indent=1, ensure_ascii=False).encode()
                 self._parts[CRATE] = ArchivePart(sha256=hashlib.sha256(crate).hexdigest(), bytes=len(crate))
-                self._put(CRATE, crate)
+                self._write_part(CRATE, crate)
                 manifest = Manifest(**known, requests=self._count, parts=self._parts)
-                self._put(MANIFEST, manifest.model_dump_json(indent=1).encode())
+                self._write_part(MANIFEST, manifest.model_dump_json(indent=1).encode())
                 self._zip.comment = b"0" * _COMMENT_BYTES
                 self._zip.close()
-                self._seal()
+                self._write_hash()
                 self._new.replace(lasting=True)
             except OSError as exc:
-                self._drop()
+                self._remove_file()
                 raise self._write_error(exc) from None
 
     def discard(self) -> None:
         """Remove the temporary file; a recording that exists already stays unchanged."""
         with self._lock:
-            self._drop()
+            self._remove_file()
 
-    def _drop(self) -> None:
+    def _remove_file(self) -> None:
         self._lines.close()
         with suppress(OSError, ValueError):
             self._zip.close()  # otherwise its destructor writes to the closed file
         self._new.discard()
 
-    def _put(self, name: str, content: bytes) -> None:
+    def _write_part(self, name: str, content: bytes) -> None:
         self._zip.writestr(_build_entry(name), content)
 
-    def _put_lines(self) -> None:
+    def _write_requests(self) -> None:
         digest, size = hashlib.sha256(), 0
         self._lines.seek(0)
         with self._zip.open(_build_entry(REQUESTS), "w", force_zip64=True) as part:
@@ -234,7 +234,7 @@ class ArchiveWriter:
         self._lines.close()
         self._parts[REQUESTS] = ArchivePart(sha256=digest.hexdigest(), bytes=size)
 
-    def _seal(self) -> None:
+    def _write_hash(self) -> None:
         """Write the hash of all bytes before the comment into the comment."""
         file = self._new.file
         file.flush()
