@@ -30,7 +30,6 @@ Res = TypeVar("Res", bound=Result)
 Answer = TypeVar("Answer", default=Any)
 ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
-Given = TypeVar("Given")
 Stream = TypeVar("Stream", bound="Outcomes[Any]")
 
 
