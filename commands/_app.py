@@ -28,8 +28,9 @@ from ._output import (
     signals_end_the_program,
     write_error,
 )
+from ._plan import get_formats, usage_error
 from ._report import report_error, report_interrupt
-from ._state import State, get_formats, usage_error
+from ._state import State
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 _EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
@@ -152,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     state.arguments = arguments
     try:
         with signals_end_the_program():
-            status = _run(arguments, state)
+            status = _run_command(arguments, state)
             status = _flush(status, state)
             status = _finish_recording(status, state)
     except ReaderGone:
@@ -170,7 +171,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _run(arguments: list[str], state: State) -> int:
+def _run_command(arguments: list[str], state: State) -> int:
     request_id = tracing.create_request_id()
     try:
         return _call(arguments, state)

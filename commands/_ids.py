@@ -19,7 +19,7 @@ from ._formats.fields import Record
 from ._frontend import Terminal
 from ._input import Known, read_ids
 from ._pipeline import build_request, note, plan, report_omitted, run
-from ._state import STDIN, is_terminal
+from ._plan import STDIN, is_terminal
 
 Res = TypeVar("Res", bound=Result)
 
@@ -179,7 +179,7 @@ def run_each(
         run(ctx, operation, request, view, label=label, afterwards=afterwards)
         return
 
-    def report_remarks(outcomes: PerInput[Res]) -> None:
+    def report_notes(outcomes: PerInput[Res]) -> None:
         results = [answer.result for answer in outcomes.answers.values()]
         cut = [number for result in results if result is not None and (number := left_out(result)) > 0]
         if cut and not plan(ctx).format.has_total:
@@ -192,5 +192,5 @@ def run_each(
         build_request(ctx, several, {"inputs": list(ids), "arguments": dict(options)}),
         _view_several(view, field),
         label=label,
-        afterwards=report_remarks,
+        afterwards=report_notes,
     )

@@ -19,13 +19,14 @@ from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import Execution, Operation, Outcomes, StreamOperation, run_catching
+from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
-from ._report import report_error, report_notices, report_trace, watching
-from ._state import Plan, State, is_terminal, refuse_fields, usage_error
+from ._plan import Plan, is_terminal, refuse_fields, usage_error
+from ._report import report_error, report_notes, report_trace, watching
+from ._state import State
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -182,7 +183,7 @@ def emit(
     )
     with Sink(output.target) as sink:
         _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    report_notices(get_state(ctx))
+    report_notes(get_state(ctx))
     _confirm(ctx, output)
 
 
@@ -208,7 +209,7 @@ def build_request(
 
 def run(
     ctx: typer.Context,
-    operation: Operation[Req, Res],
+    operation: Operation[Req, Res, Answer],
     request: Req,
     view: View[Res],
     *,
@@ -216,8 +217,8 @@ def run(
     least: int = 0,
     begin: Callable[[int], None] | None = None,
     idle: str = "Standard input contained no ids, so no request was sent.",
-    afterwards: Callable[[Any], EntrezKitError | None] | None = None,
-) -> Any:
+    afterwards: Callable[[Answer], EntrezKitError | None] | None = None,
+) -> Answer | None:
     """Run an operation, print its outcomes in the selected format, and end with the status of the call.
 
     Args:
@@ -231,7 +232,7 @@ def run(
             to end with.
 
     Returns:
-        The result of a ``DocumentOperation``, the consumed outcomes of a ``StreamOperation``; None without inputs.
+        The answer of the operation: its result, or its outcomes after their iteration; None without inputs.
     """
     output = plan(ctx)
     with Sink(output.target) as sink:
@@ -243,15 +244,15 @@ def run(
         _ = get_state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
         with watching(get_state(ctx), label, least, begin) as end_bar:
-            execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))
+            execution = catch_errors(partial(_run_and_write, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
         if is_empty(execution):
             sink.discard()
     answer = execution.result
-    if (text := writer.remark()) is not None:
+    if (text := writer.get_note()) is not None:
         note(ctx, text)
-    remark = afterwards(answer) if afterwards is not None and answer is not None else None
-    finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
+    final_error = afterwards(answer) if afterwards is not None and answer is not None else None
+    finish(ctx, execution, elapsed, final_error=final_error, document=operation.error_document)
     return answer
 
 
@@ -259,7 +260,7 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.answer(Services(get_state(ctx).settings), request) if writer.whole else None)
+    _print(writer, operation.compute(Services(get_state(ctx).settings), request) if writer.whole else None)
 
 
 def _print(writer: Writer[Any], result: Any) -> None:
@@ -270,22 +271,22 @@ def _print(writer: Writer[Any], result: Any) -> None:
     writer.end()
 
 
-def _perform(
+def _run_and_write(
     ctx: typer.Context,
-    operation: Operation[Any, Any],
-    request: Request,
+    operation: Operation[Req, Res, Answer],
+    request: Req,
     writer: Writer[Any],
     end_bar: Callable[[], None],
-) -> Result | Outcomes[Any]:
-    """Run an operation and write its result, or its outcomes as they arrive; return them."""
+) -> Any:
+    """Run an operation and write its result, or its outcomes as they arrive; return the answer."""
     services = get_state(ctx).services
-    answer: Result | Outcomes[Any]
+    answer: Any
     with operation.open_trace(services):
         if not isinstance(operation, StreamOperation):
             answer = result = operation.run(services, request, opens_span=False)
         elif writer.whole:
             answer = operation.outcomes(services, request)
-            collected = operation.finish(request, answer, writer.take_record)
+            collected = operation.collect_result(request, answer, writer.take_record)
             result = operation.add_warnings(services, request, collected)
         else:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
@@ -332,13 +333,13 @@ def finish(
     execution: Execution[Any],
     milliseconds: float,
     *,
-    remark: EntrezKitError | None = None,
+    final_error: EntrezKitError | None = None,
     document: Callable[[EntrezKitError], dict[str, Any]] | None = None,
 ) -> None:
     """Report errors after the data was printed, and exit with the status of the call.
 
     Args:
-        remark: an error to end with although the call succeeded.
+        final_error: an error to end with although the call succeeded.
         document: builds the envelope of an error, if it is not the canonical one.
 
     Raises:
@@ -346,8 +347,8 @@ def finish(
     """
     current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
-    report_notices(current)
-    error = execution.error or remark
+    report_notes(current)
+    error = execution.error or final_error
     if not is_empty(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:

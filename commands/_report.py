@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.invisible import escape_json
 
-from ._state import State, is_terminal
+from ._plan import is_terminal
+from ._state import State
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -71,14 +72,14 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     )
 
 
-def report_notices(state: State) -> None:
+def report_notes(state: State) -> None:
     """Print messages of the settings and the transport once, and advice about API keys once a day."""
     settings = state.known_settings
     if settings is None:
         return
     services = state.opened_services
     transport = services.opened_transport if services is not None else None
-    for text in (*settings.notices, state.log_remark, *(transport.notices if transport is not None else ())):
+    for text in (*settings.notes, state.log_note, *(transport.notes if transport is not None else ())):
         if text and text not in state.printed_messages:
             state.printed_messages.add(text)
             state.note(text)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from entrez_kit.base.errors import StoreError
+from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
 from ._pipeline import emit, get_state, note
-from ._state import is_terminal
+from ._plan import is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -102,7 +102,7 @@ def _call(function: "Callable[[Settings], Answer]", settings: "Settings") -> "An
     try:
         return function(settings)
     except OSError as exc:
-        problem = f"The cache folder {settings.cache_dir} cannot be used: {exc.strerror or type(exc).__name__}"
+        problem = f"The cache folder {settings.cache_dir} cannot be used: {describe_os_error(exc)}"
     raise StoreError(problem, details={"reason": "cache_not_usable", "path": str(settings.cache_dir)})
 
 

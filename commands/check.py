@@ -24,7 +24,7 @@ from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
-from ._state import STDIN, accept_formats, usage_error
+from ._plan import STDIN, accept_formats, usage_error
 from ._views.markdown import escape, render_status
 from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
 
@@ -135,7 +135,7 @@ def command(
     result = checks.result()
     if fix and not dry_run:
         _write_corrected(sources, targets, result)
-    _report_remarks(ctx, result, fix=corrects, dry_run=dry_run)
+    _report_notes(ctx, result, fix=corrects, dry_run=dry_run)
     if not corrects:
         _suggest_corrections(ctx, sources, result)
     counts = {**result.open_counts, IN_TEXT: len(result.in_text)}
@@ -298,7 +298,7 @@ def _page(record: Record) -> str:
     return render_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
 
 
-def _report_remarks(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
+def _report_notes(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
     """Report findings that the format cannot show, and the result of --fix."""
     unchecked = result.counts["unchecked"]
     if unchecked:

@@ -20,7 +20,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
 from ._pipeline import emit, get_state, note, warn
-from ._state import accept_formats, is_terminal
+from ._plan import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -67,7 +67,7 @@ def show(
         "config_file": str(path) if path else None,
         "config_file_exists": bool(path and path.is_file()),
         "settings": records,
-        "notices": list(settings.notices),
+        "notices": list(settings.notes),
     }
     emit(ctx, document, lambda: _render_table(records, path), records=records)
 

@@ -31,9 +31,9 @@ from ._corpus_checkpoint import app as checkpoint_app
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._options import build_argument, build_option, request_options
-from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run, warn
+from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run
+from ._plan import accept_formats, usage_error
 from ._report import report_error, watching
-from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS, get_standing_status
 
 if TYPE_CHECKING:
@@ -169,14 +169,12 @@ def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
         id_key="pmid",
     )
 
-    def report_remarks(result: RagSearchResult) -> None:
+    def report_notes(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
             note(ctx, f"The corpus is empty. {NEXT} fills it.")
-        for text in result.caution_texts:
-            warn(ctx, text)
         _note_status(ctx, result)
 
-    run(ctx, RAG_SEARCH, request, view, afterwards=report_remarks)
+    run(ctx, RAG_SEARCH, request, view, afterwards=report_notes)
 
 
 def _note_status(ctx: typer.Context, result: RagSearchResult | RagDocument) -> None:
@@ -384,7 +382,7 @@ def export_command(
 def _write_export(ctx: typer.Context, **options: Any) -> None:
     """Write records as they arrive."""
 
-    def report_remarks(export: Export) -> None:
+    def report_notes(export: Export) -> None:
         if options.get("since") is not None:
             note(ctx, f"Wrote {format_count(export.exported, 'record')} that changed since {export.since}.")
             return
@@ -397,7 +395,7 @@ def _write_export(ctx: typer.Context, **options: Any) -> None:
         columns=ARTICLE_COLUMNS,
         articles=lambda article: [article],
     )
-    run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_remarks)
+    run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_notes)
 
 
 def _emit_page(

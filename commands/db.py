@@ -21,7 +21,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
-from ._state import accept_formats
+from ._plan import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -128,7 +128,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
 
-    def report_remarks(result: EntrezSearchResult) -> None:
+    def report_notes(result: EntrezSearchResult) -> None:
         next_offset = result.offset + result.retrieved_count
         total = result.total_found or 0
         if not plan(ctx).format.has_total and result.ids and next_offset < total:
@@ -139,7 +139,7 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
         columns=build_columns("id"),
         id_key="id",
     )
-    run(ctx, SEARCH, request, view, afterwards=report_remarks)
+    run(ctx, SEARCH, request, view, afterwards=report_notes)
 
 
 def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":

@@ -17,7 +17,7 @@ from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
-from ._state import accept_formats
+from ._plan import accept_formats
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 
@@ -79,7 +79,7 @@ def command(
     if request.max_results is not None and not was_typed(ctx, "page_size"):
         changes["page_size"] = max(min(request.max_results, MAX_PAGE_SIZE), 1)
 
-    def report_remarks(hits: EuropePMCArticles) -> None:
+    def report_notes(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
             found = f"{hits.retrieved:,} of {hits.total_found:,} records"
             report_omitted(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
@@ -91,7 +91,7 @@ def command(
         _view(request.query),
         label="Retrieving records",
         least=MAX_PAGE_SIZE,
-        afterwards=report_remarks,
+        afterwards=report_notes,
     )
 
 

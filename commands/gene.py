@@ -20,7 +20,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, report_omitted, run, suggest
-from ._state import STDIN, accept_formats
+from ._plan import STDIN, accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -156,7 +156,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         id_key="id",
     )
 
-    def report_remarks(found: GenePage) -> None:
+    def report_notes(found: GenePage) -> None:
         page = found.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
             report_omitted(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
@@ -164,7 +164,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
             first = found.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
-    run(ctx, SEARCH_GENES, request, view, afterwards=report_remarks)
+    run(ctx, SEARCH_GENES, request, view, afterwards=report_notes)
 
 
 def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
@@ -263,7 +263,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
         columns=build_columns("pmid"),
     )
 
-    def report_remarks(links: PubMedLinks) -> None:
+    def report_notes(links: PubMedLinks) -> None:
         next_offset = offset + len(links.pmids)
         if not plan(ctx).format.has_total and links.pmids and next_offset < links.total_count:
             options_of_rest = f"--offset {next_offset} or --limit {links.total_count}"
@@ -278,5 +278,5 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
         view,
         left_out=lambda links: links.total_count - offset - len(links.pmids) if links.pmids else 0,
         more="--limit",
-        afterwards=report_remarks,
+        afterwards=report_notes,
     )

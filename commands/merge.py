@@ -19,7 +19,7 @@ from ._formats.fields import DocumentPaths, Record, build_columns
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
 from ._reference_sources import read_records, read_text
-from ._state import accept_formats, usage_error
+from ._plan import accept_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def command(
     if review is not None:
         with Sink(review) as sink:
             sink.write_data(write_review(result.review, [*earlier, *_list_undone(result, undo or [])]))
-    _report_remarks(ctx, result, review)
+    _report_notes(ctx, result, review)
     if result.undecided:
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -192,7 +192,7 @@ def _report(result: MergeResult) -> Iterator[str]:
             yield from (f"- {escape(', '.join(group.members))}: {escape(group.why)}\n" for group in groups)
 
 
-def _report_remarks(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:
+def _report_notes(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:
     """Report the figures, and what is left to decide."""
     counts = result.counts
     if not get_state(ctx).stderr_is_terminal and not result.undecided:

@@ -11,7 +11,7 @@ from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, report_omitted, run
-from ._state import accept_formats
+from ._plan import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -44,10 +44,10 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
     Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def report_remarks(found: MeshResult) -> None:
+    def report_notes(found: MeshResult) -> None:
         if not plan(ctx).format.has_total and found.next_offset is not None:
             report_omitted(ctx, f"There are more results. Add --offset {found.next_offset} to show them.")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")
-    run(ctx, MESH, request, view, afterwards=report_remarks)
+    run(ctx, MESH, request, view, afterwards=report_notes)

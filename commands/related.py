@@ -18,7 +18,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
-from ._state import accept_formats
+from ._plan import accept_formats
 from ._views.markdown import escape, render_item
 from ._views.text import get_standing_status
 
@@ -80,7 +80,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
         _CITATIONS if kind == CITATIONS else _ARTICLES,
         left_out=_count_left_out,
         more="-n",
-        afterwards=partial(_report_remarks, ctx),
+        afterwards=partial(_report_notes, ctx),
     )
 
 
@@ -133,7 +133,7 @@ def _count_left_out(result: RelationshipsResult) -> int:
     return 0 if result.relationship_type == CITATIONS else result.total_found - result.retrieved_count
 
 
-def _report_remarks(ctx: typer.Context, result: RelationshipsResult) -> None:
+def _report_notes(ctx: typer.Context, result: RelationshipsResult) -> None:
     """Report what the format cannot show."""
     selected = plan(ctx).format
     outside = sum(article.pmid is None for article in result.related_articles)

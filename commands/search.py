@@ -34,8 +34,8 @@ from ._pipeline import (
     warn,
     was_typed,
 )
+from ._plan import STDIN, Plan, accept_formats, is_terminal, usage_error
 from ._report import watching
-from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -245,7 +245,7 @@ def command(
 
     def finish(found: SearchHits) -> EntrezKitError | None:
         _write_certificate(ctx, build_result(request, found))
-        error = _report_remarks(ctx, found, request, strict)
+        error = _report_notes(ctx, found, request, strict)
         if found.first_pmid is not None:
             suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
         return error
@@ -263,7 +263,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     with watching(get_state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(get_state(ctx).services, request)
     tell_warnings(ctx, result)
-    refused = _report_remarks(ctx, result, request, strict)
+    refused = _report_notes(ctx, result, request, strict)
     if refused is not None:
         raise refused
 
@@ -329,7 +329,7 @@ def _view(request: SearchRequest) -> View[SearchResult]:
     )
 
 
-def _report_remarks(
+def _report_notes(
     ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""

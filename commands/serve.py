@@ -12,7 +12,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
 from ._pipeline import emit, get_state, note, refuse_without, warn
-from ._state import accept_formats, is_terminal
+from ._plan import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -99,11 +99,11 @@ def serve(
 def _serve(ctx: typer.Context, settings: "Settings", toolsets: str, names: "Names") -> NoReturn:
     from entrez_kit.server.telemetry import set_up_exporter
 
-    remark = set_up_exporter(settings)  # before importing the SDK, which gets its tracer at import
+    problem = set_up_exporter(settings)  # before importing the SDK, which gets its tracer at import
     from entrez_kit.server.run import serve as run_server
 
-    if remark:
-        warn(ctx, remark)
+    if problem:
+        warn(ctx, problem)
     if settings.mcp_transport_type == "stdio" and is_terminal(sys.stdin):
         note(ctx, "An MCP host must use stdin and stdout. Ctrl-C stops the server. Try entrez-kit guide mcp.")
     # At shutdown the process ends at once, even if threads wait for NCBI or for a closed pipe.

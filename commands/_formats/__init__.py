@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from entrez_kit.core.model import Result
 
 from .._output import Sink
-from .._state import Plan, State
+from .._plan import Plan
+from .._state import State
 from .fields import Column, DocumentPaths, Record, choose_columns, convert_to_data
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Writer(Generic[Piece]):
         """Write the text after all outcomes, and flush."""
         self.sink.flush()
 
-    def remark(self) -> str | None:
+    def get_note(self) -> str | None:
         """Return a note about the output, for standard error."""
         return None
 

@@ -4,11 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import methodcaller
 from types import NoneType, UnionType
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
 from entrez_kit.base.errors import InvalidInput
+
+MAX_NAMED: Final = 10
+"""Maximum number of fields that an error names; its details have all of them."""
 
 Record = Mapping[str, Any]
 Column = Callable[[Record], Any]
@@ -140,11 +143,13 @@ def unknown_field(path: str, known: Sequence[str], nested: str | None) -> Invali
     from difflib import get_close_matches
 
     example = f" A dot selects a nested field, e.g. {nested}." if nested else ""
-    near = get_close_matches(path, known, n=1)
+    near = get_close_matches(path, known, n=MAX_NAMED)
+    listed = list(dict.fromkeys([*near, *known]))
+    more = f" and {len(listed) - MAX_NAMED} more, which -f json shows" if len(listed) > MAX_NAMED else ""
     return InvalidInput(
         f"--fields names an unknown field: {path}." + (f" Did you mean {near[0]}?" if near else ""),
         invalid_input=f"fields={path}",
-        recovery_hint=f"Fields are: {', '.join(known)}.{example}",
+        recovery_hint=f"Fields are: {', '.join(listed[:MAX_NAMED])}{more}.{example}",
         details={"reason": "unknown_field", "fields": list(known)},
     )
 

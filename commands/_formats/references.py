@@ -40,7 +40,7 @@ class References(TextWriter):
             self._written.update([pmid] if pmid is not None else [])
             yield text
 
-    def remark(self) -> str | None:
+    def get_note(self) -> str | None:
         """Return how many identifiers name a record that was already written."""
         if not self._repeats:
             return None

@@ -194,7 +194,7 @@ def render_document(document: RagDocument, console: Console) -> RenderableType:
         ]
     )
     parts: list[RenderableType] = [Text(to_line(document.title) or "(no title)", style="bold"), Text(""), table]
-    notes = [text.removeprefix(f"{document.doc_id} ") for text in document.remarks()]
+    notes = [text.removeprefix(f"{document.doc_id} ") for text in document.list_notes()]
     parts[:0] = [Text(to_line(text), style="bold red") for text in notes]
     if document.abstract:
         parts.append(Text(""))

@@ -142,9 +142,9 @@ class Requests:
                 from entrez_kit.python.kit import EntrezKit
 
                 self._kit = EntrezKit()
-                for notice in (self._kit.settings.demo_warning, *self._kit.settings.notices):
-                    if notice:
-                        _warn(notice)
+                for note in (self._kit.settings.demo_warning, *self._kit.settings.notes):
+                    if note:
+                        _warn(note)
             return self._kit
 
     def _find_sender(self, named: Mapping[str, str | None]) -> Sender:
@@ -213,8 +213,8 @@ class Requests:
         except EntrezKitError as exc:
             return _raise_as_urllib(exc, request, services.settings)
         finally:
-            while services.transport.notices:
-                _warn(services.transport.notices.pop(0))
+            while services.transport.notes:
+                _warn(services.transport.notes.pop(0))
         if not reply.is_complete:
             endpoint = urlsplit(reply.url).path.rpartition("/")[2].partition(".")[0]
             _warn(f"Every {endpoint} reply of NCBI has fewer records than the number that NCBI reports.")

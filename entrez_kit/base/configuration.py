@@ -3,16 +3,14 @@
 Comments and the order of the file are kept. A write is atomic and leaves a file that only its owner can read.
 """
 
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import SecretStr
 
-from entrez_kit.base.errors import InvalidInput, NotConfigured, StoreError
+from entrez_kit.base.atomic_files import replace_private_file
+from entrez_kit.base.errors import InvalidInput, NotConfigured, StoreError, describe_os_error
 from entrez_kit.base.input_files import read_input
-from entrez_kit.base.private_files import make_private_folder, open_private
 from entrez_kit.base.settings import (
     MAX_CONFIG_BYTES,
     SETTINGS,
@@ -106,9 +104,9 @@ def set_in_file(path: Path, name: str, text: str) -> Setting:
     except ValueError as exc:
         problem = f"{setting.name} {exc} (got {redacted_value!r})."
     else:
-        document = _read(path)
+        document = _read_config(path)
         document[setting.name] = _to_toml(value)
-        _write(path, document)
+        _write_config(path, document)
         return setting
     raise InvalidInput(
         problem,
@@ -128,12 +126,12 @@ def unset_in_file(path: Path, name: str) -> bool:
         NotConfigured: the file is not valid TOML.
         StoreError: the file cannot be read or written.
     """
-    document = _read(path)
+    document = _read_config(path)
     key = name if name in document else require_setting(name).name
     if key not in document:
         return False
     del document[key]
-    _write(path, document)
+    _write_config(path, document)
     return True
 
 
@@ -144,7 +142,7 @@ def _to_toml(value: Any) -> str | int | bool:
     return value if isinstance(value, int) else str(value)
 
 
-def _read(path: Path) -> "TOMLDocument":
+def _read_config(path: Path) -> "TOMLDocument":
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -167,27 +165,21 @@ def _read(path: Path) -> "TOMLDocument":
     )
 
 
-def _write(path: Path, document: "TOMLDocument") -> None:
+def _write_config(path: Path, document: "TOMLDocument") -> None:
     """Replace the file in one step, so that no reader sees a half-written file and no failure destroys it."""
     import tomlkit
 
     target = path.resolve()  # a symbolic link stays a link
     try:
-        make_private_folder(target.parent)
-        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as folder:
-            written = Path(folder, target.name)
-            with os.fdopen(open_private(written, os.O_WRONLY), "w", encoding="utf-8", newline="") as file:
-                file.write(tomlkit.dumps(document))
-                file.flush()
-                os.fsync(file.fileno())
-            written.replace(target)
+        with replace_private_file(target) as file:
+            file.write(tomlkit.dumps(document).encode())
     except OSError as exc:
         raise _file_error(path, "written", exc) from None
 
 
 def _file_error(path: Path, verb: str, exc: OSError) -> StoreError:
     return StoreError(
-        f"{path} cannot be {verb}: {exc.strerror or type(exc).__name__}",
+        f"{path} cannot be {verb}: {describe_os_error(exc)}",
         recovery_hint="Check the folder and its permissions, or choose a file with --config or ENTREZ_KIT_CONFIG.",
         details={"reason": "config_not_usable", "path": str(path)},
     )

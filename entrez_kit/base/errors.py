@@ -50,6 +50,11 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+def describe_os_error(exc: OSError) -> str:
+    """Return the system's text for an error, such as "Permission denied"."""
+    return exc.strerror or str(exc) or type(exc).__name__
+
+
 PERMANENT_REASONS: Final = frozenset(
     (
         *("offline", "not_recorded", "refused", "no_such_address", "retired", "new_parameter", "redirected"),

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final
 
-from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.errors import InvalidInput, describe_os_error
 
 MAX_INPUT_BYTES: Final = 256 * 1024 * 1024
 """Limit for a document that is read as a whole: a reference list, a manuscript, a table of claims."""
@@ -114,7 +114,7 @@ def cannot_read_error(path: Path, exc: OSError, *, invalid_input: str = "", **de
     elif isinstance(exc, IsADirectoryError):
         problem, hint = "is a folder", "Name a file"
     else:
-        problem, hint = f"cannot be read: {exc.strerror or exc}", "Check the file and its permissions"
+        problem, hint = f"cannot be read: {describe_os_error(exc)}", "Check the file and its permissions"
     return InvalidInput(
         f"{path} {problem}.",
         invalid_input=invalid_input or str(path),

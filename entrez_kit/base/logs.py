@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from entrez_kit.base import tracing
+from entrez_kit.base.errors import describe_os_error
 from entrez_kit.base.private_files import make_private_folder, open_private
 from entrez_kit.base.redaction import RedactingFilter, Redactor
 from entrez_kit.base.settings import Settings
@@ -156,7 +157,7 @@ def _add_file_handler(
             make_private_folder(settings.logs_dir)
             file = PrivateFile(settings.logs_dir / name)
         except OSError as exc:
-            problem = f"LOGS_DIR {settings.logs_dir} cannot be written ({exc.strerror or type(exc).__name__})"
+            problem = f"LOGS_DIR {settings.logs_dir} cannot be written ({describe_os_error(exc)})"
         else:
             file.setFormatter(JsonLinesFormatter(ids))
             handlers = [*handlers, file]

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.errors import InvalidInput, NotConfigured, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder, is_foreign
@@ -28,7 +28,7 @@ PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
 KIT: Final = "entrez_kit_"
 """Prefix of the variables of this program's own settings."""
-MAX_NOTICED: Final = 20
+MAX_IGNORED_NAMED: Final = 20
 MAX_NAME: Final = 60
 
 SANDBOX_ORIGIN: Final = "sandbox"
@@ -106,7 +106,7 @@ class Settings:
 
     A time is in milliseconds if its name ends in ``_ms``, otherwise in seconds. ``config_file`` is the path of the user
     config, which may not exist; without a home folder it is None. ``origins`` has the source of each value that is not
-    a default. ``notices`` are messages for the user, such as a config file that cannot be read. ``state_dir`` has the
+    a default. ``notes`` are messages for the user, such as a config file that cannot be read. ``state_dir`` has the
     state of the rate limiter. It does not depend on the other folders, because NCBI counts requests by machine and key.
     ``copy_label`` is the name, date and hash of the opened copy of PubMed.
     """
@@ -237,7 +237,7 @@ class Settings:
     state_dir: Path = Path()
     copy_label: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def requests_per_second(self) -> int:
@@ -382,22 +382,22 @@ def load_settings(
             invalid_input=unknown[0],
             details={"reason": "unknown_setting"},
         )
-    notices: list[str] = []
+    notes: list[str] = []
     where, _ = _resolve(("home", "config_file"), _Sources(flags, env))  # they locate the other sources
     home: Path | None = where.get("home")
     user_file = where.get("config_file") or _find_user_config(home, env)
-    files = _read_files(_find_project_file(working_dir), user_file, "config_file" in where, notices)
+    files = _read_files(_find_project_file(working_dir), user_file, "config_file" in where, notes)
     values, origins = _resolve(BY_NAME, _Sources(flags, env, *files))
     for name in ("cache_dir", "data_dir"):
         if name not in values:
-            values[name] = _choose_folder(name, home, env, notices)
+            values[name] = _choose_folder(name, home, env, notes)
             if home:
                 origins[name] = f"below home, from {origins['home']}"
     return Settings(
         **{**values, "config_file": user_file},
-        state_dir=find_temporary_folder(notices),
+        state_dir=find_temporary_folder(notes),
         origins=origins,
-        notices=tuple(dict.fromkeys(notices)),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -433,20 +433,20 @@ def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], d
 
 
 def _read_files(
-    project_file: Path | None, user_file: Path | None, must_exist: bool, notices: list[str]
+    project_file: Path | None, user_file: Path | None, must_exist: bool, notes: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read both files and keep the settings that each may set; report the others in notices."""
-    project = read_toml(project_file, notices, own_only=True)[0] if project_file else {}
-    user, is_private = read_toml(user_file, notices, must_exist=must_exist, own_only=True) if user_file else ({}, False)
+    """Read both files and keep the settings that each may set; report the others in notes."""
+    project = read_toml(project_file, notes, own_only=True)[0] if project_file else {}
+    user, is_private = read_toml(user_file, notes, must_exist=must_exist, own_only=True) if user_file else ({}, False)
     for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
         ignored = [
             (name, why)
             for name, raw in table.items()
             if (why := _explain_refusal(name, raw, in_project=in_project, is_private=is_private))
         ]
-        notices.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MAX_NOTICED])
-        if len(ignored) > MAX_NOTICED:
-            notices.append(f"{where}: {len(ignored) - MAX_NOTICED} more settings ignored")
+        notes.extend(f"{where}: {why}{_suggest_name(name)}" for name, why in ignored[:MAX_IGNORED_NAMED])
+        if len(ignored) > MAX_IGNORED_NAMED:
+            notes.append(f"{where}: {len(ignored) - MAX_IGNORED_NAMED} more settings ignored")
         for name, _ in ignored:
             del table[name]
     return project, user
@@ -677,19 +677,19 @@ def locate_user_config(
     return values.get("config_file") or _find_user_config(values.get("home"), env)
 
 
-def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notices: list[str]) -> Path:
-    """Choose a writable folder, or else a private temporary one with a notice."""
+def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: list[str]) -> Path:
+    """Choose a writable folder, or else a private temporary one with a note."""
     kind = name.removesuffix("_dir")
     folder = home / kind if home else find_platform_folder(kind, env)
     if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
         return folder  # a read-only corpus is used too
-    notices.append(
+    notes.append(
         f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
         if home
         else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
         "Set ENTREZ_KIT_HOME to a writable folder."
     )
-    return find_temporary_folder(notices) / kind
+    return find_temporary_folder(notes) / kind
 
 
 Name = TypeVar("Name", bound=str)
@@ -744,12 +744,12 @@ def _open_named(path: Path) -> IO[bytes]:
 
 
 def read_toml(
-    path: Path, notices: list[str], *, must_exist: bool = False, own_only: bool = False
+    path: Path, notes: list[str], *, must_exist: bool = False, own_only: bool = False
 ) -> tuple[dict[str, Any], bool]:
     """Return the content of a TOML file, and whether only its owner can read it.
 
     Args:
-        notices: gets a message if the file is ignored.
+        notes: gets a message if the file is ignored.
         must_exist: whether a file that cannot be read is an error.
         own_only: whether a file of another user is ignored.
 
@@ -762,7 +762,7 @@ def read_toml(
         with _open_named(path) if must_exist else path.open("rb") as file:
             found = os.fstat(file.fileno())
             if own_only and is_foreign(found):
-                notices.append(f"{path} belongs to another user; it is ignored")
+                notes.append(f"{path} belongs to another user; it is ignored")
                 return {}, False
             body = file.read(MAX_CONFIG_BYTES + 1)
         if len(body) > MAX_CONFIG_BYTES:
@@ -783,7 +783,7 @@ def read_toml(
                 details={"reason": "cannot_read"},
             ) from None
     except OSError as exc:
-        problem = f"{path} cannot be read ({exc.strerror or type(exc).__name__})"
+        problem = f"{path} cannot be read ({describe_os_error(exc)})"
         if must_exist:
             raise NotConfigured(
                 problem,
@@ -791,7 +791,7 @@ def read_toml(
                 recovery_hint=FrontendText("Correct ", CONFIG, "."),
                 details={"reason": "cannot_read"},
             ) from None
-        notices.append(f"{problem}; it is ignored")
+        notes.append(f"{problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too
         problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
         problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem

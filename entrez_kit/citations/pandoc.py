@@ -16,7 +16,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.base.errors import EntrezKitError, NotConfigured
+from entrez_kit.base.errors import EntrezKitError, NotConfigured, describe_os_error
 from entrez_kit.base.extras import install_line, missing_extra
 
 TIMEOUT_S: Final = 120
@@ -58,7 +58,7 @@ def run_pandoc(arguments: Sequence[str], content: bytes) -> bytes:
         )
     except OSError as exc:
         raise NotConfigured(
-            f"The citation processor cannot be run: {exc.strerror or type(exc).__name__}.",
+            f"The citation processor cannot be run: {describe_os_error(exc)}.",
             recovery_hint=f"Run: {install_line('cite')}",
             details={"reason": "no_citation_processor"},
         ) from None

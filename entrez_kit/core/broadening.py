@@ -40,9 +40,9 @@ def compare_strictly(term: str, reply: ESearchReply) -> Strictness:
     An alternative without records has no effect, so the search for ``a OR unknown`` equals the query, and the search
     for ``a AND unknown`` does not. A phrase that is still in NCBI's translation was not dropped.
     """
-    fields = {item.text.casefold() for item in reply.complaints if (item.code, item.fate) == _FIELD}
-    phrases = {_to_key(item.text) for item in reply.complaints if (item.code, item.fate) in _PHRASES} - {()}
-    split = {_to_key(item.text) for item in reply.complaints if item.fate == "split"}
+    fields = {item.text.casefold() for item in reply.warnings if (item.code, item.fate) == _FIELD}
+    phrases = {_to_key(item.text) for item in reply.warnings if (item.code, item.fate) in _PHRASES} - {()}
+    split = {_to_key(item.text) for item in reply.warnings if item.fate == "split"}
     if not (fields or phrases or split):
         return Strictness(differs=False)
     from entrez_kit.query.reduction import Whole, reduce_query
@@ -139,7 +139,7 @@ class Broadening:
 
     def list_warnings(self, reply: ESearchReply, broader_results: bool = True) -> list[Warn]:
         """Return the warnings about a search: first that it is broader than the query, then NCBI's own, by kind."""
-        found = [Warn(code=remark.code, message=remark.message, terms=list(remark.terms)) for remark in reply.remarks]
+        found = [Warn(code=one.code, message=one.message, terms=list(one.terms)) for one in reply.warning_messages]
         if self.dangling:
             has = "it has" if len(self.dangling) == 1 else "they have"
             text = f"NCBI ignored {' and '.join(self.dangling)} in the query: {has} no term on one side."
@@ -163,12 +163,10 @@ def find_required_parts(term: str, reply: ESearchReply) -> tuple[str, ...]:
     A dropped alternative changes no result, so it is left out: of ``(a OR unknown) AND missing`` only ``missing`` is
     returned. If no single part explains the difference, all are returned.
     """
-    complaints = [complaint for complaint in reply.complaints if complaint.code in DROPPED and complaint.fate != "kept"]
+    warnings = [warning for warning in reply.warnings if warning.code in DROPPED and warning.fate != "kept"]
     required = [
-        complaint
-        for complaint in complaints[:CHECKED]
-        if compare_strictly(term, replace(reply, complaints=[complaint])).differs
-    ] or complaints
+        warning for warning in warnings[:CHECKED] if compare_strictly(term, replace(reply, warnings=[warning])).differs
+    ] or warnings
     return tuple(dict.fromkeys(one.text for one in required))
 
 

@@ -1,12 +1,11 @@
-"""Base models of requests and results, fields that are omitted if empty, and messages for invalid arguments."""
+"""Base models of requests and results, fields that are omitted if empty, and the errors that their checks raise."""
 
 import functools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from operator import is_, not_
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, cast, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -22,7 +21,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel, to_snake
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core import PydanticCustomError
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, Text
@@ -39,6 +38,12 @@ WRONG_ARGUMENT: Final = "wrong_argument"
 NO_SUCH_ARGUMENT: Final = "is not a known argument"
 UNKNOWN_ARGUMENT: Final = "unknown_argument"
 """The reason of a problem with an argument that does not exist."""
+
+
+FOUR_DIGITS: Final = "^[0-9]{4}$"
+NAME_PATTERN: Final = "^[A-Za-z0-9_]+$"
+NAME_WITH_DOTS: Final = "^[A-Za-z0-9.]+$"
+"""Patterns of the fields of requests."""
 
 
 def is_absent(value: object) -> bool:
@@ -186,7 +191,35 @@ def _reduce_empty(value: Any) -> Any:
     return value
 
 
-class Result(BaseModel):
+class Reportable:
+    """What a front end reports about a result, or about an iterable of outcomes: warnings, and missing records."""
+
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings for a front end to render; empty without a field for them."""
+        return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
+
+    def shortfall(self) -> EntrezKitError | None:
+        """Return ``missing_error()``, under its former name."""
+        return self.missing_error()
+
+    def missing_error(self) -> EntrezKitError | None:
+        """Return the error to report if some requested records are missing; None otherwise.
+
+        The ``details`` of the error list them as ``missing``. If ``details.partial`` is true, the terminal exits with
+        4, otherwise with the status of the error.
+        """
+        return None
+
+
+class ComparedByFields:
+    """A model whose private attributes do not count in comparisons."""
+
+    def __eq__(self, other: object) -> bool:
+        """Compare the documents."""
+        return type(other) is type(self) and self.__dict__ == other.__dict__
+
+
+class Result(Reportable, BaseModel):
     """Base of every result and of its records: without unknown fields, so that each document fits its schema."""
 
     model_config = ConfigDict(extra="forbid", defer_build=True)  # a run uses few of the models that it imports
@@ -231,41 +264,21 @@ class Result(BaseModel):
 
         return render_html_table(repr(self), self.records_inside())
 
-    def warning_texts(self) -> list[Text]:
-        """Return the warnings for a front end to render; none if the result has no field for them."""
-        return [one.text if isinstance(one, Warn) else str(one) for one in getattr(self, "warnings", ())]
-
-    def remarks(self) -> list[str]:
+    def list_notes(self) -> list[str]:
         """Return notes for the reader of a document whose schema has no field for them."""
         return []
 
-    def add_cautions(self, messages: Iterable[Text]) -> None:
-        """Add notes for the reader, if the schema of this result has no field for them."""
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Return ``missing_error()``, under its former name."""
-        return self.missing_error()
-
-    def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report with this document if some requested records are missing; None otherwise.
-
-        The ``details`` of the error list them as ``missing``. If ``details.partial`` is true, the terminal exits with
-        4, otherwise with the status of the error.
-        """
-        return None
+    def add_warnings(self, messages: Iterable[Text]) -> None:
+        """Add warnings, if the schema of this result has no field for them."""
 
 
-class Collected(Result):
+class Collected(ComparedByFields, Result):
     """Base of results that are collected from outcomes, with the error for the outcomes that are missing.
 
     The error is not a part of the document: a result that is read from JSON has none.
     """
 
     _missing_error: EntrezKitError | None = PrivateAttr(default=None)
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the documents without the errors, since no two errors are equal."""
-        return type(other) is type(self) and self.__dict__ == other.__dict__
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for missing records."""
@@ -293,7 +306,7 @@ def incomplete_error(
     return UpstreamError(message, recovery_hint=hint, details=details)
 
 
-class Warn(Result):
+class Warn(ComparedByFields, Result):
     """A warning, for example that NCBI interpreted a query differently; ``code`` is stable.
 
     ``terms`` lists all terms if the message names only the first few.
@@ -320,10 +333,6 @@ class Warn(Result):
     def text(self) -> Text:
         """The message for a front end to render."""
         return self._text or self.message
-
-    def __eq__(self, other: object) -> bool:
-        """Compare the documents."""
-        return type(other) is type(self) and self.__dict__ == other.__dict__
 
 
 def warn_past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
@@ -362,102 +371,7 @@ def contradiction_error(
         field: the argument to name.
         message: the problem.
         value: the value of the argument.
-        reason: see ``classify_problem``.
+        reason: missing_argument, unknown_argument or invalid_value.
     """
     context = {"field": field, "message": message, "given": "" if value is None else value, "reason": reason}
     return PydanticCustomError(WRONG_ARGUMENT, "{message}", context)
-
-
-def classify_problem(error: ErrorDetails) -> str:
-    """Return the reason of an error of pydantic: missing_argument, unknown_argument or invalid_value."""
-    if error["type"] == WRONG_ARGUMENT:
-        return str(error["ctx"]["reason"])
-    return {"missing": "missing_argument", "extra_forbidden": UNKNOWN_ARGUMENT}.get(error["type"], "invalid_value")
-
-
-def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:
-    """Return our message for an error of pydantic: the accepted values, or the most similar name of an argument."""
-    kind, context = error["type"], error.get("ctx", {})
-    if kind == WRONG_ARGUMENT:
-        return cast(Text, context["message"])
-    if kind == "value_error":
-        return cast(Text, context["error"].args[0])
-    if kind == "extra_forbidden":
-        *above, name = map(str, error["loc"])
-        near = get_close_matches(to_snake(name), _list_fields(request, above), n=1)
-        meant = FrontendText("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
-        return FrontendText(NO_SUCH_ARGUMENT, meant)
-    if kind in ("literal_error", "enum"):
-        return f"must be {context['expected'].replace(chr(39), '')}"
-    if kind == "string_pattern_mismatch":
-        return _PATTERNS.get(context["pattern"], f"must have the form {context['pattern']}")
-    words = next((words for start, words in _ACCEPTED.items() if kind.startswith(start)), None)
-    return error["msg"] if words is None else words.format(**context)
-
-
-def find_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Text | None:
-    """Return what to do about an error of pydantic, if that is more than to change the argument.
-
-    Args:
-        name: the name of the argument.
-    """
-    kind, problem = error["type"], error.get("ctx", {}).get("error")
-    if isinstance(problem, WrongValue):
-        return problem.hint
-    wanted = next((wanted for start, wanted in _WANTED.items() if kind.startswith(start)), None)
-    field = request.model_fields.get(name)
-    if "number" in str(wanted) and field is not None and (bounds := read_bounds(field)):
-        wanted = f"a number from {bounds[0]} to {bounds[1]}"
-    return wanted and FrontendText("Give ", Argument(name), f" {wanted}.")
-
-
-_WANTED: Final = {
-    "literal_error": "one of these values",
-    "enum": "one of these values",
-    "greater_than": "a larger number",
-    "less_than": "a smaller number",
-    "string_too_short": "a longer text",
-    "string_too_long": "a shorter text",
-    "too_short": "more entries",
-    "too_long": "fewer entries",
-}
-"""What to give instead, by the prefix of pydantic's error type."""
-_ACCEPTED: Final = {
-    "missing": "is required",
-    "string_too_short": "needs {min_length} or more characters",
-    "string_too_long": "takes up to {max_length} characters",
-    "string_": "must be a string",
-    "int_": "must be a whole number",
-    "float_": "must be a number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
-    "too_short": "needs {min_length} or more entries",
-    "too_long": "takes up to {max_length} entries",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_": "must be an object",
-}
-"""Messages by the prefix of pydantic's error type."""
-
-
-FOUR_DIGITS: Final = "^[0-9]{4}$"
-NAME_PATTERN: Final = "^[A-Za-z0-9_]+$"
-NAME_WITH_DOTS: Final = "^[A-Za-z0-9.]+$"
-_PATTERNS: Final = {
-    FOUR_DIGITS: "must have four digits, such as 2019",
-    NAME_PATTERN: "must consist of letters, digits and _",
-    NAME_WITH_DOTS: "must consist of letters, digits and dots",
-}
-"""Messages for strings that do not match a pattern."""
-
-
-def _list_fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
-    """Return the fields of a request, or of a model inside it, that every front end has."""
-    for name in path:
-        if field := model.model_fields.get(to_snake(name)):
-            kinds = [kind for kind in list_types(field.annotation) if isinstance(kind, type)]
-            model = next((kind for kind in kinds if issubclass(kind, BaseModel)), BaseModel)
-    fields = model.model_fields.items()
-    return [name for name, info in fields if not any(type(item) is SkipJsonSchema for item in info.metadata)]

@@ -1,28 +1,24 @@
 """Declare and run one use case: Outcomes, AgentOptions, DocumentOperation, StreamOperation, execute."""
 
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Generic, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import Text
 from entrez_kit.core.model import (
-    UNKNOWN_ARGUMENT,
-    WRONG_ARGUMENT,
     Collected,
+    Reportable,
     Request,
     Result,
     Warn,
-    classify_problem,
-    describe_problem,
-    find_hint,
 )
 
 if TYPE_CHECKING:
@@ -31,13 +27,13 @@ if TYPE_CHECKING:
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
+Answer = TypeVar("Answer", default=Any)
 ArgumentError = Callable[[ValidationError, type[Request]], EntrezKitError]
 Item = TypeVar("Item")
-Given = TypeVar("Given")
 Stream = TypeVar("Stream", bound="Outcomes[Any]")
 
 
-class Outcomes(ABC, Generic[Item]):
+class Outcomes(Reportable, ABC, Generic[Item]):
     """An iterable of the outcomes of many inputs, one per input, in order, in constant memory; iterate only once.
 
     No request is sent before the iteration. ``warnings`` and other attributes are complete after it. The iteration
@@ -50,18 +46,6 @@ class Outcomes(ABC, Generic[Item]):
     @abstractmethod
     def __iter__(self) -> Iterator[Item]:
         """Yield the outcomes."""
-
-    def warning_texts(self) -> list[Text]:
-        """Return the warnings so far for a front end to render."""
-        return [warning.text if isinstance(warning, Warn) else str(warning) for warning in self.warnings]
-
-    def shortfall(self) -> EntrezKitError | None:
-        """Return ``missing_error()``, under its former name."""
-        return self.missing_error()
-
-    def missing_error(self) -> EntrezKitError | None:
-        """Return the error to report if some requested records are missing, like ``Result.missing_error``."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +79,14 @@ class Several:
         argument: the argument with a list.
         most: the maximum length of the list.
         result: the result of a list, as for ``take_several``.
-        missing_error: returns the error for missing outcomes, as for ``take_several``.
+        build_error: returns the error for missing outcomes, as for ``take_several``.
     """
 
     field: str
     argument: str
     most: int
     result: type[Result]
-    missing_error: Callable[[list[Any], int], EntrezKitError | None]
+    build_error: Callable[[list[Any], int], EntrezKitError | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,10 +134,11 @@ class AgentOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Operation(ABC, Generic[Req, Res]):
+class Operation(ABC, Generic[Req, Res, Answer]):
     """One use case: its request and result models, and its names in the three front ends.
 
-    It is a ``DocumentOperation`` or a ``StreamOperation``. Any caller that needs the whole result calls ``run``.
+    It is a ``DocumentOperation``, whose answer is the result, or a ``StreamOperation``, whose answer is an iterable of
+    outcomes. Any caller that needs the whole result calls ``run``.
 
     Args:
         name: the MCP tool name.
@@ -192,7 +177,7 @@ class Operation(ABC, Generic[Req, Res]):
 
     @property
     @abstractmethod
-    def implementation(self) -> "Callable[[Services, Req], Any]":
+    def implementation(self) -> "Callable[[Services, Req], Answer]":
         """The function of the operation; its docstring describes the operation."""
 
     @property
@@ -226,18 +211,27 @@ class Operation(ABC, Generic[Req, Res]):
         try:
             return model.model_validate(dict(arguments))
         except ValidationError as exc:
+            from entrez_kit.core.argument_errors import invalid_arguments  # most calls have valid arguments
+
             raise (self.argument_error or invalid_arguments)(exc, model) from None
 
     @abstractmethod
-    def answer(self, services: "Services", request: Req) -> Res:
-        """Return the result, or raise an error. It has no warnings of ``add_warnings``.
-
-        Operations call it to use another operation.
-        """
+    def compute(self, services: "Services", request: Req) -> Res:
+        """Return the result without the warnings of ``add_warnings``; operations use it to call another operation."""
 
     def add_warnings(self, services: "Services", request: Req, result: Res) -> Res:
-        """Return a result with the warnings of every answer: who answers if not NCBI, and changed arguments."""
-        return _add_warnings(result, _list_warnings(services, request))
+        """Insert the warnings of every answer before those of a result: who answers if not NCBI, changed arguments.
+
+        A result without a field for warnings lists them as notes.
+        """
+        messages = _list_warnings(services, request)
+        if not messages:
+            return result
+        if "warnings" not in type(result).model_fields:
+            result.add_warnings(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
+            return result
+        first = [_build_warning(type(result), code, text) for code, text in messages.items()]
+        return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
 
     def run(self, services: "Services", arguments: Mapping[str, Any] | Req, *, opens_span: bool = True) -> Res:
         """Validate the arguments and return the result with all warnings, or raise an error.
@@ -247,7 +241,7 @@ class Operation(ABC, Generic[Req, Res]):
         """
         with self.open_trace(services, opens_span=opens_span):
             request = self.build(arguments)
-            return self.add_warnings(services, request, self.answer(services, request))
+            return self.add_warnings(services, request, self.compute(services, request))
 
     @contextmanager
     def open_trace(self, services: "Services", *, opens_span: bool = True) -> Iterator[None]:
@@ -267,8 +261,8 @@ class Operation(ABC, Generic[Req, Res]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DocumentOperation(Operation[Req, Res]):
-    """An operation with one answer: a document.
+class DocumentOperation(Operation[Req, Res, Res]):
+    """An operation whose answer is one document.
 
     Args:
         function: takes the services and the request; returns the result or raises an error.
@@ -280,12 +274,12 @@ class DocumentOperation(Operation[Req, Res]):
     def implementation(self) -> "Callable[[Services, Req], Res]":
         return self.function
 
-    def answer(self, services: "Services", request: Req) -> Res:
+    def compute(self, services: "Services", request: Req) -> Res:
         return self.function(services, request)
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
+class StreamOperation(Operation[Req, Res, Stream]):
     """An operation over many inputs: ``stream`` returns their outcomes, ``run`` the result that is collected from them.
 
     A front end can thus pass on each outcome as soon as it arrives.
@@ -304,10 +298,10 @@ class StreamOperation(Operation[Req, Res], Generic[Req, Res, Stream]):
     def implementation(self) -> "Callable[[Services, Req], Stream]":
         return self.outcomes
 
-    def answer(self, services: "Services", request: Req) -> Res:
-        return self.finish(request, self.outcomes(services, request))
+    def compute(self, services: "Services", request: Req) -> Res:
+        return self.collect_result(request, self.outcomes(services, request))
 
-    def finish(self, request: Req, outcomes: Stream, take_record: Callable[[Any], None] | None = None) -> Res:
+    def collect_result(self, request: Req, outcomes: Stream, take_record: Callable[[Any], None] | None = None) -> Res:
         """Iterate over outcomes and return the result, with the error for missing ones.
 
         Args:
@@ -341,17 +335,6 @@ def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
     return {**(dict([source]) if source else {}), **request.argument_warnings}
 
 
-def _add_warnings(result: Res, messages: Mapping[str, Text]) -> Res:
-    """Insert these warnings before those of a document, or into its remarks if it has no field for warnings."""
-    if not messages:
-        return result
-    if "warnings" not in type(result).model_fields:
-        result.add_cautions(text for code, text in messages.items() if code not in SOURCE_WARNING_CODES)
-        return result
-    first = [_build_warning(type(result), code, text) for code, text in messages.items()]
-    return result.model_copy(update={"warnings": [*first, *result.warnings]})  # type: ignore[attr-defined]
-
-
 def _build_warning(result: type[Result], code: str, message: Text) -> Any:
     """Return a warning in the type that the result uses: a string, or a model with code and message."""
     info = result.model_fields.get("warnings")
@@ -361,80 +344,6 @@ def _build_warning(result: type[Result], code: str, message: Text) -> Any:
 
 SOURCE_WARNING_CODES: Final = ("demo", "local")
 """Codes of the warnings that NCBI did not answer: the sandbox did, or a local copy."""
-MAX_PROBLEMS: Final = 5
-"""Maximum number of invalid arguments in a message; ``details.errors`` has more."""
-MAX_DETAILED: Final = 50
-"""Maximum number of invalid arguments in ``details.errors``."""
-MAX_SHOWN_VALUE: Final = 40
-"""Maximum length of an invalid value in a message."""
-_VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contains|exceeds) ")
-"""The beginning of a message that has the name of an argument as its subject."""
-
-
-def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
-    """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
-    problems: list[dict[str, Any]] = []
-    hints: list[Text | None] = []
-    for error in exc.errors(include_url=False)[:MAX_DETAILED]:
-        context = error.get("ctx", {})
-        path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
-        where = ".".join(map(str, path))
-        if error["type"] == "missing":  # for these pydantic gives the alias
-            where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
-        # For a missing argument the input is all the other arguments.
-        given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
-        problems.append(
-            {
-                "field": where,
-                "message": describe_problem(error, request),
-                "input": shown,
-                "reason": classify_problem(error),
-            }
-        )
-        hints.append(find_hint(error, request, where))
-    first = problems[0]
-    shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
-    message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
-    return InvalidInput(
-        message if str(message).endswith((".", "?")) else FrontendText(message, "."),
-        invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
-        recovery_hint=_build_hint(problems, hints),
-        details={"reason": "invalid_arguments", "errors": problems},
-    )
-
-
-_REMEDIES: Final = {"missing_argument": "Add ", "invalid_value": "Change ", UNKNOWN_ARGUMENT: "Remove or rename "}
-"""What to do about a problem, by its reason."""
-
-
-def _build_hint(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text | None]) -> Text:
-    """Return what to do about the problems that a message names.
-
-    Args:
-        hints: the own hint of each problem; a problem without one gets one from its reason.
-    """
-    sentences: list[Text] = list(dict.fromkeys(hint for hint in hints[:MAX_PROBLEMS] if hint is not None))
-    for reason, remedy in _REMEDIES.items():
-        names = dict.fromkeys(
-            problem["field"]
-            for problem, hint in zip(problems[:MAX_PROBLEMS], hints, strict=False)
-            if problem["reason"] == reason and hint is None
-        )
-        if names:
-            named = FrontendText.join_parts(", ", [Argument(name) if name else "the arguments" for name in names])
-            sentences.append(FrontendText(remedy, named, "."))
-    if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
-        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
-    return FrontendText.join_parts(" ", sentences)
-
-
-def _name_field(name: str, message: Text, value: str) -> Text:
-    """Return a problem as a sentence about the field; a value out of bounds is added."""
-    if not name:
-        return message
-    given = f" (got {value})" if str(message).startswith("must ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
-    return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
 
 
 Got = TypeVar("Got", bound=Result | Outcomes[Any])
@@ -451,10 +360,10 @@ class Execution(Generic[Got]):
 
 def execute(operation: Operation[Req, Res], services: "Services", arguments: Mapping[str, Any]) -> Execution[Res]:
     """Run an operation and catch its errors."""
-    return run_catching(lambda: operation.run(services, arguments, opens_span=False))
+    return catch_errors(lambda: operation.run(services, arguments, opens_span=False))
 
 
-def run_catching(call: Callable[[], Got]) -> Execution[Got]:
+def catch_errors(call: Callable[[], Got]) -> Execution[Got]:
     """Run a call and catch its errors; the only place that turns an exception into an error that a front end shows.
 
     An unexpected exception is logged in full and becomes INTERNAL_ERROR with the request id and no internals.

@@ -41,7 +41,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
         for start in range(0, total, self.BATCH_SIZE):
             report_progress(start, total)
             for item in self._request_batch(start, self._inputs[start : start + self.BATCH_SIZE]):
-                outcome = self._outcome(item)
+                outcome = self._get_outcome(item)
                 if outcome.status in self.GOOD:
                     self.found += 1
                 else:
@@ -59,7 +59,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
     def _request_batch(self, start: int, inputs: Sequence[Given]) -> Iterable[Item]:
         """Request some of the inputs, which begin at this index, and yield or return the outcome of each."""
 
-    def _outcome(self, item: Item) -> Any:
+    def _get_outcome(self, item: Item) -> Any:
         """Return the object that has the ``status`` of an item."""
         return item
 

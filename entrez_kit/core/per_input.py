@@ -108,11 +108,11 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
         request: PerInputRequest,
         operation: Operation[Any, Res],
         field: str,
-        missing_error: MissingErrorBuilder,
+        build_error: MissingErrorBuilder,
     ) -> None:
         super().__init__(services, request.inputs)
         self._arguments, self._operation, self._field = request.arguments, operation, field
-        self._missing_error = missing_error
+        self._build_error = build_error
         self.answers: dict[str, PerInputAnswer[Res]] = {}
         self._failures = 0
         self._down: EntrezKitError | None = None
@@ -120,16 +120,16 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
     def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
-        self._answers = run_in_order((partial(self._run_operation, value) for value in distinct), at_once)
+        self._arriving = run_in_order((partial(self._run_operation, value) for value in distinct), at_once)
         try:
             yield from super().__iter__()
         finally:
-            del self._answers  # cancels running requests if the caller stops the iteration
+            del self._arriving  # cancels running requests if the caller stops the iteration
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[PerInputAnswer[Res]]:
         for value in inputs:
             if value not in self.answers:
-                self.answers[value] = next(self._answers)
+                self.answers[value] = next(self._arriving)
             item = self.answers[value]
             status = item.build_outcome().status
             self.found += status == "partial"  # it is in ``missing`` too
@@ -140,7 +140,7 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
                 self._down = not_tried_error(failed)
             yield item
 
-    def _outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
+    def _get_outcome(self, item: PerInputAnswer[Res]) -> PerInputOutcome:
         return item.build_outcome()
 
     def _run_operation(self, value: str) -> PerInputAnswer[Res]:
@@ -148,20 +148,20 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
             return PerInputAnswer(value, error=self._down)
         try:
             request = self._operation.build({**self._arguments, self._field: value})
-            return PerInputAnswer(value, result=self._operation.answer(self._services, request))
+            return PerInputAnswer(value, result=self._operation.compute(self._services, request))
         except (InvalidInput, UnresolvedEntity, EntityNotFound, UpstreamError, RateLimited) as exc:
             return PerInputAnswer(value, error=exc)
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for inputs without a result or with a partial one."""
-        return self._missing_error(self.missing, self.found)
+        return self._build_error(self.missing, self.found)
 
 
 def take_several(
     operation: Operation[Any, Any],
     field: str,
     result: type[Result] = PerInputResult,
-    missing_error: MissingErrorBuilder = _build_missing_error,
+    build_error: MissingErrorBuilder = _build_missing_error,
 ) -> StreamOperation[PerInputRequest, Any, PerInput[Any]]:
     """Return an operation that takes several values of an argument for which the given operation takes one.
 
@@ -169,11 +169,11 @@ def take_several(
         operation: an operation with a single answer.
         field: the argument of the operation that takes one value.
         result: the result model; its ``RECORDS`` field holds the results, and it has ``outcomes``.
-        missing_error: builds the error for missing outcomes.
+        build_error: builds the error for missing outcomes.
     """
 
     def outcomes(services: Services, request: PerInputRequest) -> PerInput[Any]:
-        return PerInput(services, request, operation, field, missing_error)
+        return PerInput(services, request, operation, field, build_error)
 
     def collect(request: PerInputRequest, items: PerInput[Any]) -> Result:
         found = list(items)
@@ -199,7 +199,7 @@ def take_several(
 
 def take_list(operation: Operation[Any, Any], several: Several) -> Operation[PerInputRequest, Any]:
     """Return the operation over a list of values that agents may give instead of one."""
-    listed = take_several(operation, several.field, several.result, several.missing_error)
+    listed = take_several(operation, several.field, several.result, several.build_error)
     agents = replace(
         listed.agents,
         caps={},  # the operation checks them for each input

@@ -81,28 +81,22 @@ class UserSyncRequest(SyncRequest):
     replace_term: bool = Field(default=False, description="Restart the corpus with a different query.")
 
 
-class Reported(Collected):
+class ClosedResult(Collected):
     """A result whose closed JSON schema has no field for publication status or warnings.
 
     Front ends print both next to the document.
     """
 
     _standings: list[str] = PrivateAttr(default_factory=list)
-    _cautions: list[Text] = PrivateAttr(default_factory=list)
+    _warnings: list[Text] = PrivateAttr(default_factory=list)
 
-    @property
-    def cautions(self) -> list[str]:
-        """Limits of this result, e.g. that the fallback index was searched."""
-        return list(map(str, self._cautions))
+    def add_warnings(self, messages: Iterable[Text]) -> None:
+        """Add warnings, e.g. that the fallback index was searched, before the earlier ones."""
+        self._warnings = [*messages, *self._warnings]
 
-    @property
-    def caution_texts(self) -> list[Text]:
-        """The cautions for a front end to render."""
-        return self._cautions
-
-    def add_cautions(self, messages: Iterable[Text]) -> None:
-        """Add limits of this result, before those already noted."""
-        self._cautions = [*messages, *self._cautions]
+    def warning_texts(self) -> list[Text]:
+        """Return the warnings for a front end to render."""
+        return self._warnings
 
     def set_standings(self, standings: Iterable[str]) -> None:
         """Set the publication status of records that were retracted or otherwise changed."""
@@ -113,12 +107,12 @@ class Reported(Collected):
         """The publication status of records that were retracted or otherwise changed."""
         return self._standings
 
-    def remarks(self) -> list[str]:
-        """Return the cautions, then the standings."""
-        return [*self.cautions, *self._standings]
+    def list_notes(self) -> list[str]:
+        """Return the warnings, then the publication status of records."""
+        return [*map(str, self._warnings), *self._standings]
 
 
-class SyncResult(Reported):
+class SyncResult(ClosedResult):
     """What a sync did; ``inserted + updated + skipped == pmids_processed``."""
 
     job_id: str

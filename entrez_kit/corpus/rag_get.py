@@ -10,7 +10,7 @@ from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import omit_if_empty
 from entrez_kit.corpus.demo import open_corpus
-from entrez_kit.corpus.models import CorpusRequest, Reported
+from entrez_kit.corpus.models import ClosedResult, CorpusRequest
 from entrez_kit.corpus.quality import Quality, score_record
 from entrez_kit.pubmed.models import Standing
 from entrez_kit.pubmed.standing import RETRACTED
@@ -45,7 +45,7 @@ class RagGetRequest(CorpusRequest):
 _COLUMNS: Final = ("title", "abstract", "journal", "pub_types", "pdat", "edat", "lr", "pmcid", "version")
 
 
-class RagDocument(Reported):
+class RagDocument(ClosedResult):
     """A record of the corpus; ``version`` counts its revisions since it was first fetched."""
 
     doc_id: str

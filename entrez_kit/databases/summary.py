@@ -91,7 +91,7 @@ class OfIds(BatchedOutcomes[str, Item]):
         self._db = db
         self._breaker = CircuitBreaker(patient=len(ids) > BATCH)
 
-    def _outcome(self, item: Any) -> IdOutcome:
+    def _get_outcome(self, item: Any) -> IdOutcome:
         outcome: IdOutcome = item.outcome
         return outcome
 

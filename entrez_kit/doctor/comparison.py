@@ -26,7 +26,6 @@ from entrez_kit.services.known_shapes import ShapeDifference
 from entrez_kit.services.small_replies import parse_esearch
 from entrez_kit.services.transport import Call, Responder, is_loopback
 from entrez_kit.services.transport.client import Transport
-from entrez_kit.services.transport.refusals import TRANSIENT
 from entrez_kit.services.transport.replies import Incoming
 
 RETRIES: Final = 2
@@ -220,9 +219,7 @@ def _find_hop(error: EntrezKitError, last: Incoming | None) -> str | None:
         return "service"
     if _is_page(last.body) and last.status == 200:
         return "page"
-    transient = reason.endswith("_unreachable") and TRANSIENT.search(error.message)
-    cut = reason == "invalid_response" and re.search(r"truncated|break(?:s|ing)? off|empty body", error.message)
-    return "service" if transient or cut else None
+    return "service" if error.details.get("problem") in ("temporary", "truncated") else None
 
 
 def _is_page(body: bytes) -> bool:
@@ -238,7 +235,7 @@ def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
         kind = reason
     elif reason in ("no_such_address", "unexpected_status"):
         kind = "other_status"
-    elif re.search(r"<[^<>]+> (?:instead of|where) <", error.message):
+    elif error.details.get("problem") == "other_root":
         kind = "other_root"
     elif reason.endswith("_unreachable") or isinstance(error, InvalidInput):
         kind = "other_words"

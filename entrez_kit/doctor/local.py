@@ -19,8 +19,9 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.private_files import get_primary_code, make_private_folder, restrict_schema
+from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
+from entrez_kit.base.sqlite_files import get_primary_code, restrict_schema
 from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
 
@@ -94,8 +95,8 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
             check.add("demo is on: the sandbox is checked, not NCBI")
         elif settings.ncbi_admin_email is None:
             check.add("no e-mail address: NCBI cannot write to you before it blocks an address (NCBI_ADMIN_EMAIL)")
-        for number, notice in enumerate(settings.notices):
-            check.warn(notice, None if number else "`entrez-kit config show` lists every setting and its origin.")
+        for number, note in enumerate(settings.notes):
+            check.warn(note, None if number else "`entrez-kit config show` lists every setting and its origin.")
         if settings.offline and settings.origins.get("offline") != "flag":
             check.warn(
                 f"offline is on: no requests are sent (from {settings.origins.get('offline', 'the caller')})",

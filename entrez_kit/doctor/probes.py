@@ -183,9 +183,9 @@ def _check_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     yield from _require(found.query_translation, "no translation of the query")
 
 
-def _check_complaint(code: str) -> Holds:
+def _check_warning(code: str) -> Holds:
     def holds(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-        received = [complaint.code for complaint in parse_esearch(content).complaints]
+        received = [warning.code for warning in parse_esearch(content).warnings]
         yield from _require(code in received, f"no warning: {code} is missing in {received or 'the reply'}")
 
     return holds
@@ -393,12 +393,12 @@ PROBES: Final[tuple[Probe, ...]] = (
     _ESEARCH(
         "ESearch, phrase that is nowhere",
         lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term} AND {NO_PHRASE}"),
-        _check_complaint("phrase_not_found"),
+        _check_warning("phrase_not_found"),
     ),
     _ESEARCH(
         "ESearch, unknown field",
         lambda s, x: s.eutils.esearch(db="pubmed", term=f"{x.term}[{NO_FIELD}]"),
-        _check_complaint("field_not_found"),
+        _check_warning("field_not_found"),
     ),
     _ESEARCH(
         "ESearch, no hits",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.redaction import HIDDEN, Redactor
@@ -41,7 +41,7 @@ def check_folder(folder: Path) -> None:
         entry = folder
     except OSError as exc:
         raise StoreError(
-            f"{folder} cannot be used: {exc.strerror or type(exc).__name__}",
+            f"{folder} cannot be used: {describe_os_error(exc)}",
             recovery_hint="Name another folder.",
             details={"reason": "cannot_write"},
         ) from None
@@ -103,7 +103,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         (folder / LIST).write_text("\n".join(rows) + "\n", encoding="utf-8")
     except OSError as exc:
         raise StoreError(
-            f"{folder} cannot be written: {exc.strerror or type(exc).__name__}",
+            f"{folder} cannot be written: {describe_os_error(exc)}",
             recovery_hint="Name another folder.",
             details={"reason": "cannot_write"},
         ) from None

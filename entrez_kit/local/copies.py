@@ -9,7 +9,7 @@ import re
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from pathlib import Path
 from threading import RLock
@@ -19,11 +19,11 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
-from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.private_files import acquire_lock, make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.local.apply_file import find_baseline_year
-from entrez_kit.local.copy_file import FILE, create_file, open_file, read_fact, read_set, store_error, translate_errors
+from entrez_kit.local.copy_file import FILE, copy_error, create_file, open_file, read_fact, read_set, translate_errors
 from entrez_kit.local.file_order import FileNumber, read_place
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import read_manifest
@@ -162,7 +162,7 @@ class Copy:
         size = sum(file.records for file in listed)
         wrong = any(segment.records != file.records for segment, file in zip(segments, listed, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
-            raise store_error(self.path, "does not fit to its index files", "damaged_index")
+            raise copy_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)
 
     def _open_segment(self, name: str) -> Segment:
@@ -294,7 +294,7 @@ class CopyCollection(RecordCollection):
         with self._copy.reading() as connection:
             row = connection.execute("SELECT packed FROM records WHERE slot = ?", (number,)).fetchone()
         if row is None:
-            raise store_error(self._copy.path, f"has no record {number}", "corrupt")
+            raise copy_error(self._copy.path, f"has no record {number}", "corrupt")
         return unpack_record(row[0], self._copy.path)
 
 
@@ -369,33 +369,23 @@ def remove_copy(settings: Settings, name: str) -> CopyInfo | None:
         copy.close()
     except StoreError:
         pass
-    with hold_lock(folder), translate_errors(folder / FILE):
+    with lock_copy(folder), translate_errors(folder / FILE):
         (folder / FILE).unlink()  # without it the folder is not a copy, even if the process is killed now
         shutil.rmtree(folder)
     return info
 
 
-@contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
-    """Allow one process to change a copy; the system releases the lock if the process dies.
+def lock_copy(folder: Path) -> AbstractContextManager[object]:
+    """Acquire the lock of a copy, which one process may change at a time; the caller releases it with ``with``.
 
     Raises:
         StoreError: another process changes the copy.
     """
-    from filelock import FileLock, Timeout
-
+    busy = StoreError(
+        f"Another process is changing the copy {folder.name!r}.",
+        recovery_hint="Wait until it ends, and try again.",
+        details={"reason": "locked", "path": str(folder)},
+    )
     with translate_errors(folder / FILE):
         make_private_folder(folder.parent)
-        lock = FileLock(folder.parent / f".{folder.name}.lock", timeout=0, mode=0o600)
-        try:
-            lock.acquire()
-        except Timeout:
-            raise StoreError(
-                f"Another process is changing the copy {folder.name!r}.",
-                recovery_hint="Wait until it ends, and try again.",
-                details={"reason": "locked", "path": str(folder)},
-            ) from None
-    try:
-        yield
-    finally:
-        lock.release()
+        return acquire_lock(folder.parent / f".{folder.name}.lock", busy)

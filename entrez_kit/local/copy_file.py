@@ -3,24 +3,25 @@
 Another person may have made the file, so its schema is compared with the expected one before it is used.
 """
 
-import errno
 import os
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.base.errors import StoreError
+from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import FrontendText, run
-from entrez_kit.base.private_files import (
+from entrez_kit.base.sqlite_files import (
+    DamagedData,
+    Failure,
     Schema,
     SchemaObject,
+    find_failure,
     find_schema_change,
-    get_primary_code,
     make_private_database,
     normalize_definition,
     read_schema,
@@ -198,7 +199,7 @@ def open_file(path: Path, *, writable: bool = False) -> sqlite3.Connection:
     """
     with translate_errors(path):
         if not path.is_file():
-            raise store_error(path, "does not exist", "missing")
+            raise copy_error(path, "does not exist", "missing")
         connection = _connect(path, writable=writable)
         try:
             restrict_schema(connection)
@@ -239,7 +240,7 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
     mark: int = connection.execute("PRAGMA application_id").fetchone()[0]
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if mark != APPLICATION_ID:
-        raise store_error(path, "is not a copy of entrez-kit", "not_a_copy")
+        raise copy_error(path, "is not a copy of entrez-kit", "not_a_copy")
     if version > FORMAT:
         raise StoreError(
             f"A newer version of entrez-kit made the copy {path} (format {version}; supported: {FORMAT}).",
@@ -247,10 +248,10 @@ def _check(connection: sqlite3.Connection, path: Path) -> None:
             details={"reason": "newer_store", "format": version, "known": FORMAT},
         )
     if change := find_schema_change(read_schema(connection), read_expected_schema(), read_expected_schema()):
-        raise store_error(path, change, "changed_schema")
+        raise copy_error(path, change, "changed_schema")
 
 
-def store_error(path: Path, problem: str, reason: str, **details: object) -> StoreError:
+def copy_error(path: Path, problem: str, reason: str, **details: object) -> StoreError:
     """Return the error for a copy that cannot be used."""
     return StoreError(
         f"The copy {path.parent.name!r} cannot be used: {path.name} {problem}.",
@@ -262,11 +263,17 @@ def store_error(path: Path, problem: str, reason: str, **details: object) -> Sto
     )
 
 
-_FULL: Final = "Free some space and run the command again: applied files are kept."
-
-
-class DamagedValue(sqlite3.OperationalError):
-    """A stored value that cannot be read, like text that is not UTF-8."""
+_PROBLEMS: Final[Mapping[Failure, tuple[str, str]]] = {
+    "locked": ("is locked by another program", "Wait until the other import ends, and try again."),
+    "disk_full": (
+        "could not be written: the disk is full",
+        "Free some space and run the command again: applied files are kept.",
+    ),
+    "cannot_open": (
+        "cannot be read or written",
+        "Check the folder and the disk, or set ENTREZ_KIT_DATA_DIR to another folder.",
+    ),
+}
 
 
 @contextmanager
@@ -275,44 +282,28 @@ def translate_errors(path: Path) -> Iterator[None]:
     error: StoreError | None = None
     try:
         yield
-    except sqlite3.Error as exc:
-        code = get_primary_code(exc)
-        if code == sqlite3.SQLITE_FULL:
-            error = StoreError(
-                f"The disk is full: {path} could not be written.",
-                recovery_hint=_FULL,
-                details={"reason": "disk_full"},
-            )
-        elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            error = StoreError(
-                f"The copy {path.parent.name!r} is locked by another program.",
-                recovery_hint="Wait until the other import ends, and try again.",
-                details={"reason": "locked", "path": str(path)},
-            )
-        elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM):
-            error = StoreError(
-                f"The copy {path.parent.name!r} cannot be read or written ({exc}).",
-                recovery_hint="Check the folder and the disk, or set ENTREZ_KIT_DATA_DIR to another folder.",
-                details={"reason": "cannot_open", "path": str(path)},
-            )
-        elif code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or (
-            # The statements are constant, so SQLite or Python refuses one only because of the content of the file.
-            code in (0, sqlite3.SQLITE_ERROR) and isinstance(exc, sqlite3.OperationalError)
-        ):
-            error = store_error(path, f"is damaged ({exc})", "corrupt")
-        else:
-            raise
     except zlib.error:
-        error = store_error(path, "has a record that cannot be decompressed", "corrupt")
-    except OSError as exc:
-        full = exc.errno in (errno.ENOSPC, errno.EDQUOT)
-        error = StoreError(
-            f"{exc.filename or path} cannot be read or written: {exc.strerror or type(exc).__name__}.",
-            recovery_hint=_FULL if full else "Check the folder, or set ENTREZ_KIT_DATA_DIR to another folder.",
-            details={"reason": "disk_full" if full else "cannot_open", "path": str(path)},
-        )
+        error = copy_error(path, "has a record that cannot be decompressed", "corrupt")
+    except (sqlite3.Error, OSError) as exc:
+        failure = find_failure(exc)
+        if failure is None:
+            raise
+        error = _failure_error(path, failure, exc)
     if error is not None:
         raise error
+
+
+def _failure_error(path: Path, failure: Failure, exc: sqlite3.Error | OSError) -> StoreError:
+    why = f"{exc.filename or path.name}: {describe_os_error(exc)}" if isinstance(exc, OSError) else str(exc)
+    if failure == "corrupt":
+        return copy_error(path, f"is damaged ({why})", failure)
+    reason: Failure = failure if failure in _PROBLEMS else "cannot_open"
+    problem, hint = _PROBLEMS[reason]
+    return StoreError(
+        f"The copy {path.parent.name!r} {problem} ({why}).",
+        recovery_hint=hint,
+        details={"reason": reason, "path": str(path)},
+    )
 
 
 @contextmanager
@@ -348,7 +339,7 @@ def read_set(connection: sqlite3.Connection, name: str) -> "BitMap":
     try:
         return BitMap() if stored is None else BitMap.deserialize(stored)
     except ValueError as exc:
-        raise DamagedValue(f"{name}: {exc}") from None
+        raise DamagedData(f"{name}: {exc}") from None
 
 
 def write_set(connection: sqlite3.Connection, name: str, numbers: "BitMap") -> None:

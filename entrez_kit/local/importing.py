@@ -25,7 +25,7 @@ from entrez_kit.local.copies import (
     compute_hash,
     copy_folder,
     find_newest_edat,
-    hold_lock,
+    lock_copy,
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
@@ -246,7 +246,7 @@ def open_importer(settings: Settings, name: str) -> Iterator[Importer]:
         StoreError: another process changes it, or the folder cannot be written.
     """
     folder = copy_folder(settings, name)
-    with hold_lock(folder), open_importer_at(folder, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")) as importer:
+    with lock_copy(folder), open_importer_at(folder, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")) as importer:
         yield importer
 
 
@@ -306,7 +306,7 @@ def import_files(
 def _remove_if_empty(settings: Settings, name: str) -> None:
     """Remove a copy that a failed import has created."""
     folder = copy_folder(settings, name)
-    with suppress(EntrezKitError), hold_lock(folder):
+    with suppress(EntrezKitError), lock_copy(folder):
         connection = open_file(folder / FILE)
         try:
             used = connection.execute("SELECT 1 FROM files LIMIT 1").fetchone() is not None

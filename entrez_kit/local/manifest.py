@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from entrez_kit.local.copy_file import FILE, read_set, store_error
+from entrez_kit.local.copy_file import FILE, copy_error, read_set
 
 if TYPE_CHECKING:
     from pyroaring import BitMap
@@ -55,7 +55,7 @@ def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFil
     expected = 0
     for file in found:
         if file.first != expected or file.records < 1 or not _NAME.fullmatch(file.name):
-            raise store_error(folder / FILE, "has a damaged list of index files", "damaged_index")
+            raise copy_error(folder / FILE, "has a damaged list of index files", "damaged_index")
         expected += file.records
     return found
 

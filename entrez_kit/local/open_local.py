@@ -11,7 +11,7 @@ from entrez_kit.base.progress import begin_stage
 from entrez_kit.base.settings import CORPUS_FILE, Settings
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.local.article_to_xml import write_article
-from entrez_kit.local.copies import Copy, find_copies_folder, find_folder, hold_lock
+from entrez_kit.local.copies import Copy, find_copies_folder, find_folder, lock_copy
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.import_workers import PlannedFile
 from entrez_kit.local.importing import open_importer_at
@@ -50,7 +50,7 @@ def _open_corpus(settings: Settings, store: Store, key: str) -> Copy:
     name = hashlib.blake2b(key.encode(), digest_size=12).hexdigest()
     folder = find_copies_folder(settings) / f".corpus-{name}"
     if _read_stored_state(folder) != state:
-        with hold_lock(folder):
+        with lock_copy(folder):
             if _read_stored_state(folder) != state:
                 _import_corpus(settings, store, key, state, folder)
     copy = Copy(folder)

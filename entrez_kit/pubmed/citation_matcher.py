@@ -82,7 +82,7 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
             if not controlled:
                 raise malformed_error("ecitmatch", "the control line has no result")
             if not content.endswith((b"\n", b"\r")):
-                raise malformed_error("ecitmatch", "the last line is truncated")
+                raise malformed_error("ecitmatch", "the last line is truncated", "truncated")
             return {index: answer for index, answer in answers.items() if f"ek{index}" in batch}
 
         def is_complete(answers: dict[int, MatcherAnswer]) -> bool:

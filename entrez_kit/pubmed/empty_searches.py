@@ -68,11 +68,7 @@ def has_emptying_part(term: str, reply: ESearchReply) -> bool:
 
 def _read_phrases(reply: ESearchReply, fate: str) -> set[tuple[str, ...]]:
     """Return the words of each phrase without records that NCBI kept in the search, or dropped."""
-    return {
-        _read_words(complaint.text)
-        for complaint in reply.complaints
-        if complaint.code in DROPPED and complaint.fate == fate
-    }
+    return {_read_words(warning.text) for warning in reply.warnings if warning.code in DROPPED and warning.fate == fate}
 
 
 def _read_words(text: str) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         "max_results": request.max_records,
         "broader_results": request.broader_results,
     }
-    found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
+    found = SEARCH_ARTICLES.compute(services, SEARCH_ARTICLES.build(ask))
     total = found.total_found or 0
     wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
     all_are_here = total <= len(found.pmids)

@@ -368,7 +368,7 @@ class SearchHits(Outcomes[ArticleHit]):
     def _find_broadening(self, found: ESearchReply) -> "Broadening | None":
         """Return how the search differs from the query; None without a sign of a difference, to import nothing then."""
         request = self.request
-        if not found.complaints and not has_operator(request.term()):
+        if not found.warnings and not has_operator(request.term()):
             return None
         from entrez_kit.core.broadening import compare_with_query
 
@@ -555,7 +555,7 @@ def _build_page_warnings(request: SearchRequest, found: ESearchReply) -> list[Wa
 
 def _explain_result(services: Services, request: SearchRequest, found: ESearchReply) -> list[Warn]:
     """Warn about the cause of an empty result or an unknown phrase: the filters, a part of the query, the spelling."""
-    unknown = any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in found.complaints)
+    unknown = any(warning.code in ("phrase_not_found", "quoted_phrase_not_found") for warning in found.warnings)
     if found.count and not unknown:
         return []
     from entrez_kit.pubmed import search_warnings

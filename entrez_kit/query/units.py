@@ -28,7 +28,7 @@ def choose_fidelity(leaf: Leaf) -> Fidelity:
 
 @dataclass(slots=True)
 class Report:
-    """NCBI's lists of translations and complaints about a part of a query.
+    """NCBI's lists of translations and warnings about a part of a query.
 
     ``ranking`` lists the searched words. ``lacks_tree`` is true if a heading with narrower ones was searched that only
     the records have, not the vocabulary.

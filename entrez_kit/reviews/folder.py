@@ -11,7 +11,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,10 @@ from typing import Final, TypeVar
 
 from pydantic import ValidationError
 
-from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.input_files import read_input
-from entrez_kit.base.private_files import refuse_foreign_links
+from entrez_kit.base.private_files import acquire_lock, refuse_foreign_links
 from entrez_kit.core.model import Result, Warn
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.reviews.decisions import ScreeningDecision, read_decisions, write_decisions
@@ -155,15 +155,25 @@ def read_bytes(folder: Path, name: str, limit: int = MAX_SMALL) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as exc:
-        raise store_error(path, exc) from None
+        raise review_file_error(path, exc) from None
 
 
-def store_error(path: Path, exc: OSError) -> StoreError:
+def review_file_error(path: Path, exc: OSError) -> StoreError:
     """Return the error for a file that cannot be read or written."""
     return StoreError(
-        f"{path} cannot be used: {exc.strerror or exc}.",
-        recovery_hint="Check the permissions of the folder and the free space.",
+        f"{path} cannot be used: {describe_os_error(exc)}.",
+        recovery_hint=f"Check that {path.parent} exists and is writable, and that its disk has free space.",
         details={"reason": "unreadable", "path": str(path)},
+    )
+
+
+def link_error(path: Path) -> InvalidInput:
+    """Return the error for a link where the program writes its own files."""
+    return InvalidInput(
+        f"{path} is a link, so a write to it could change a file outside of the review.",
+        invalid_input=str(path),
+        recovery_hint="Delete the link, and run the command again.",
+        details={"reason": "outside_of_folder"},
     )
 
 
@@ -176,34 +186,30 @@ def open_review(start: str | Path) -> Iterator[Review]:
         StoreError: another command uses the folder, or a file cannot be read.
     """
     folder = find_review(Path(start))
-    with hold_lock(folder):
+    with lock_review(folder):
         finish_commit(folder)
         yield load(folder)
 
 
-@contextmanager
-def hold_lock(folder: Path) -> Iterator[None]:
-    """Allow one process to use the folder; the system releases the lock if the process dies."""
-    from filelock import FileLock, Timeout
+def lock_review(folder: Path) -> AbstractContextManager[object]:
+    """Acquire the lock of a review, which one process may use at a time; the caller releases it with ``with``.
 
+    Raises:
+        InvalidInput: the lock file is a link.
+        StoreError: another command uses the folder, or the lock file cannot be written.
+    """
     path = folder / _LOCK
     if path.is_symlink():
-        raise InvalidInput(f"{path} is a link.", invalid_input=str(path), details={"reason": "outside_of_folder"})
-    lock = FileLock(path, timeout=LOCK_SECONDS, mode=0o600)
+        raise link_error(path)
+    busy = StoreError(
+        f"Another command is using the review {folder}.",
+        recovery_hint="Wait until it ends, and try again.",
+        details={"reason": "locked", "path": str(folder)},
+    )
     try:
-        lock.acquire()
-    except Timeout:
-        raise StoreError(
-            f"Another command is using the review {folder}.",
-            recovery_hint="Wait until it ends, and try again.",
-            details={"reason": "locked", "path": str(folder)},
-        ) from None
+        return acquire_lock(path, busy, seconds=LOCK_SECONDS)
     except OSError as exc:
-        raise store_error(path, exc) from None
-    try:
-        yield
-    finally:
-        lock.release()
+        raise review_file_error(path, exc) from None
 
 
 def load(folder: Path) -> Review:
@@ -329,7 +335,7 @@ def replace_files(folder: Path, files: Mapping[str, bytes]) -> None:
         _write(staged / f"{_COMMIT}.part", json.dumps(digests).encode())
         (staged / f"{_COMMIT}.part").replace(staged / _COMMIT)
     except OSError as exc:
-        raise store_error(staged, exc) from None
+        raise review_file_error(staged, exc) from None
     finish_commit(folder)
 
 
@@ -341,7 +347,7 @@ def finish_commit(folder: Path) -> None:
     """
     staged = folder / _STAGED
     if staged.is_symlink():
-        raise InvalidInput(f"{staged} is a link.", invalid_input=str(staged), details={"reason": "outside_of_folder"})
+        raise link_error(staged)
     if not staged.exists():
         return
     content = read_bytes(folder, f"{_STAGED}/{_COMMIT}")
@@ -357,7 +363,7 @@ def finish_commit(folder: Path) -> None:
                 part.replace(folder / name)
         _discard(staged)
     except OSError as exc:
-        raise store_error(staged, exc) from None
+        raise review_file_error(staged, exc) from None
 
 
 def _read_commit(content: bytes) -> dict[str, str]:
@@ -388,6 +394,7 @@ def _discard(staged: Path) -> None:
             raise InvalidInput(
                 f"{name} is a folder, which this program did not create.",
                 invalid_input=str(name),
+                recovery_hint=f"Move the folder out of {staged}, and run the command again.",
                 details={"reason": "bad_file"},
             )
         name.unlink()

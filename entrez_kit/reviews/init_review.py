@@ -11,7 +11,7 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.reviews.folder import Review, get_now, hold_lock, save, store_error
+from entrez_kit.reviews.folder import Review, get_now, lock_review, review_file_error, save
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
@@ -62,7 +62,7 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
         (folder / "strategies").mkdir(parents=True, exist_ok=True)
         settings = write_settings(" ".join(request.title.split()), request.dialect)
         strategy = request.strategy.encode()
-        with hold_lock(folder):
+        with lock_review(folder):
             (folder / STRATEGY).write_bytes(strategy)
             if not (folder / ".gitignore").exists():
                 (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
@@ -80,10 +80,8 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
             save(review, run)
             (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
     except OSError as exc:
-        raise store_error(folder, exc) from None
-    names = sorted(
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock"
-    )
+        raise review_file_error(folder, exc) from None
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return InitResult(folder=str(folder), files=[name for name in names if not name.startswith(".git/")])
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from entrez_kit.core.model import describe_problem
+from entrez_kit.core.argument_errors import describe_problem
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.references.files.references import unreadable_error
 

@@ -33,7 +33,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
-from entrez_kit.core.model import describe_problem
+from entrez_kit.core.argument_errors import describe_problem
 from entrez_kit.core.operation import internal_error
 from entrez_kit.server.auth import get_allowed_scopes
 from entrez_kit.server.clients import ServerServices

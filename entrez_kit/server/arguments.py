@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import Field
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.model import Request
 
 ANY: Final = "any"
@@ -223,3 +224,19 @@ def list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
         yield name
         if part.get("type") == "object":
             yield from (f"{name}.{inner}" for inner in list_arguments(part))
+
+
+def wrong_argument(
+    name: str,
+    value: object,
+    problem: str,
+    *,
+    hint: str = "Correct the named argument and call again; the schema lists the accepted arguments.",
+) -> InvalidInput:
+    """Return the error for an invalid argument, of a call or of a prompt."""
+    return InvalidInput(
+        f"{name}: {problem}",
+        invalid_input=f"{name}={str(value)[:200]}",
+        recovery_hint=hint,
+        details={"reason": "invalid_arguments", "errors": [{"field": name, "message": problem}]},
+    )

@@ -13,7 +13,7 @@ from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.server.portions import wrong_argument
+from entrez_kit.server.arguments import wrong_argument
 from entrez_kit.server.tools import Toolbox
 
 MAX_ARGUMENT: Final = 1_000

@@ -49,8 +49,8 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
             from entrez_kit.server.stdio import serve_stdio
 
             run = partial(serve_stdio, server, ending)
-        for notice in settings.notices:
-            logger.warning("%s", notice)
+        for note in settings.notes:
+            logger.warning("%s", note)
         log_fields = {
             "version": __version__,
             "transport": settings.mcp_transport_type,

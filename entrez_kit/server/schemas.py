@@ -9,8 +9,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
-from entrez_kit.core.operation import Operation, invalid_arguments
+from entrez_kit.core.operation import Operation
 from entrez_kit.server.arguments import add_neutral_value
 from entrez_kit.server.trimming import is_request_detail
 from entrez_kit.services import Services
@@ -44,8 +45,8 @@ class AgentOperation(Operation[Any, Any]):
     def implementation(self) -> Callable[[Services, Any], Any]:
         return self.inner.implementation
 
-    def answer(self, services: Services, request: Any) -> Any:
-        return (self.agents.function or self.inner.answer)(services, request)
+    def compute(self, services: Services, request: Any) -> Any:
+        return (self.agents.function or self.inner.compute)(services, request)
 
     def build(self, arguments: Mapping[str, Any] | Request) -> Any:
         """Validate arguments as ``Operation.build`` does, within the bounds for MCP calls.

@@ -34,7 +34,7 @@ class ToolDefinition:
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "ToolDefinition":
         """Build the definition of an operation, with the bounds for MCP calls."""
-        from entrez_kit.server.portions import add_portions
+        from entrez_kit.server.portion_arguments import add_portions
         from entrez_kit.server.schemas import (
             AgentOperation,
             allow_several,

@@ -20,8 +20,9 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Frontend, NextCall
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
-from entrez_kit.core.operation import Execution, Operation, execute, invalid_arguments
+from entrez_kit.core.operation import Execution, Operation, execute
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
@@ -204,7 +205,7 @@ class Toolbox:
         if definition is None:
             run = _refuse(self._unknown_error(name, scopes))
         else:
-            run = self._run(definition, services, arguments, scopes)
+            run = self._run_tool(definition, services, arguments, scopes)
         seconds, outcome = time.monotonic() - started, run.outcome
         source = services.settings.answer_warning(outcome.trace.describe_fidelity())
         result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
@@ -218,7 +219,7 @@ class Toolbox:
             responses.store(definition.name, arguments, scopes, result, outcome.trace)
         return result
 
-    def _run(
+    def _run_tool(
         self,
         definition: ToolDefinition,
         services: Services,
@@ -297,14 +298,14 @@ class Toolbox:
             if outcome.result is not None and operation is not None:
                 meta["incomplete"] = _describe_missing(operation, outcome.error)
         document = envelope if run.document is None else run.document
-        remarks = [] if outcome.result is None else outcome.result.remarks()
+        notes = [] if outcome.result is None else outcome.result.list_notes()
         is_demo = source is not None and source[0] == "demo"
         if source and is_demo:
             shorten_demo_warning(document, source[1])
         if source and "warnings" not in document:
-            remarks = [DEMO_FLAG if is_demo else source[1], *remarks]
+            notes = [DEMO_FLAG if is_demo else source[1], *notes]
         if operation is not None and operation.agents.closed_schema:
-            remarks += _take_out_additions(document, meta)
+            notes += _take_out_additions(document, meta)
         compact = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=str)
         clean = compact.encode("utf-8", "replace").decode("utf-8")  # an unpaired surrogate cannot be encoded
         text = clean
@@ -314,7 +315,7 @@ class Toolbox:
             member = outcome.result.RECORDS if operation.agents.portions or operation.agents.several else ""
             text = render_markdown(json.loads(clean), operation.title, member)
         return CallToolResult(
-            content=[TextContent(type="text", text=part) for part in (text, "\n".join(remarks)) if part],
+            content=[TextContent(type="text", text=part) for part in (text, "\n".join(notes)) if part],
             structured_content=json.loads(clean),
             is_error=outcome.result is None,
             _meta=meta,
@@ -375,7 +376,8 @@ def _read_call(
     Raises:
         ValidationError, EntrezKitError: an argument is wrong.
     """
-    from entrez_kit.server.portions import Portion, read_several, take_portion
+    from entrez_kit.server.portion_arguments import read_several, take_portion
+    from entrez_kit.server.portions import Portion
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)
@@ -391,17 +393,17 @@ def _read_call(
 
 
 def _take_out_additions(document: dict[str, Any], meta: dict[str, Any]) -> list[str]:
-    """Move what the schema of a closed document does not have to ``_meta``; return it as remarks too.
+    """Move what the schema of a closed document does not have to ``_meta``; return it as notes too.
 
     Some hosts do not show ``_meta``.
     """
-    remarks = []
+    notes = []
     if cut := document.pop("reply_cut", None):
         meta["reply_cut"] = cut
-        remarks.append(cut["message"])
+        notes.append(cut["message"])
     if lacks := meta.get("incomplete"):
-        remarks.append(f"{lacks['message']} {lacks['recovery_hint']}")
-    return remarks
+        notes.append(f"{lacks['message']} {lacks['recovery_hint']}")
+    return notes
 
 
 def _describe_missing(operation: AnyOperation, error: EntrezKitError) -> dict[str, Any]:

@@ -91,7 +91,7 @@ class Crossref(ServiceClient):
             EntityNotFound: Crossref has no such DOI; other agencies register DOIs too.
         """
         expect = Expect("json", frozenset({"message"}), read=partial(_read_work, doi))
-        return self._send("crossref_work", f"works/{quote(doi, safe='')}", expect, ttl=TTL["crossref"])
+        return self._request_path("crossref_work", f"works/{quote(doi, safe='')}", expect, ttl=TTL["crossref"])
 
     def list_updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
         """Return the notices whose ``update-to`` names one of these works.
@@ -113,7 +113,7 @@ class Crossref(ServiceClient):
         if any("," in doi for doi in dois):
             raise ValueError("a DOI with a comma cannot be used in a filter")
         try:
-            return self._send(
+            return self._request_path(
                 endpoint,
                 "works",
                 Expect("json", frozenset({"message"}), read=partial(_read_list, name, dois)),

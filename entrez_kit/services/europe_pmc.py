@@ -116,7 +116,7 @@ class EuropePMC(ServiceClient):
             return len(_read_results(page) or ()) >= due
 
         try:
-            return self._send(
+            return self._request_path(
                 "search",
                 "searchPOST" if by_post else "search",
                 Expect("json", frozenset({"hitCount", "resultList"}), read=read, keep=is_full),
@@ -158,7 +158,7 @@ class EuropePMC(ServiceClient):
         roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
         expect = Expect("xml", roots, may_be_empty=True, read=read, keep=keep)
         try:
-            return self._send("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
+            return self._request_path("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
             raise EntityNotFound(
                 f"Europe PMC has no full text of {wanted}.",
@@ -198,7 +198,7 @@ class EuropePMC(ServiceClient):
                 raise invalid_argument(name, f"{value[:100]!r} is not valid for Europe PMC", value[:100])
         if page < 1:
             raise invalid_argument("page", f"{page} is less than 1", page)
-        return self._send(
+        return self._request_path(
             what,
             f"{source}/{quote(ext_id, safe='')}/{what}",
             Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),

@@ -181,9 +181,9 @@ class EUtils(ServiceClient):
         if not term.strip() and not query_key:
             raise invalid_argument("term", "the query is empty", hint="Give at least one search term.")
         if bool(mindate) != bool(maxdate):
-            missing = "maxdate" if mindate else "mindate"
-            hint = "Give both dates; 0001 and 3000 mean an open range."
-            raise invalid_argument(missing, "NCBI ignores mindate without maxdate, and the reverse", hint=hint)
+            missing, given, open_end = ("maxdate", "mindate", 3000) if mindate else ("mindate", "maxdate", "0001")
+            hint = f"Add {missing}; {open_end} means no limit."
+            raise invalid_argument(missing, f"it is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
             "db": _check_database(db),
             "term": term,
@@ -279,10 +279,10 @@ class EUtils(ServiceClient):
             remove_summaries(document, answered.hollow)
             refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
             summaries = _Summaries(document, read(document), refused)
-            lacking = due - answered.uids if due else answered.hollow
-            if lacking or len(answered.uids) < len(set(requested_ids)):
-                missing = f"no summary of {', '.join(sorted(lacking)[:5]) or 'some records'}"
-                raise incomplete_reply_error("esummary", missing, content, summaries)
+            missing = due - answered.uids if due else answered.hollow
+            if missing or len(answered.uids) < len(set(requested_ids)):
+                problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
+                raise incomplete_reply_error("esummary", problem, content, summaries)
             return summaries
 
         reply = self._request(

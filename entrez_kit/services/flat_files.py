@@ -51,11 +51,11 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
         chunk = content[place.start() : following.start() if following else len(content)]
         source = _MEDLINE_SOURCE.search(chunk)
         if source is None or not (source[1].rstrip().endswith(b".") or _MEDLINE_BOOK.search(chunk)):
-            raise malformed_error("efetch", "a truncated MEDLINE record")
+            raise malformed_error("efetch", "a truncated MEDLINE record", "truncated")
         end = _BLANK_LINES.search(chunk)
         body = chunk[: end.start()] if end else chunk.rstrip(b"\r\n")
         if end and following is None and (rest := chunk[end.end() :]) and not rest.endswith(b"\n"):
-            raise malformed_error("efetch", "truncated MEDLINE text")
+            raise malformed_error("efetch", "truncated MEDLINE text", "truncated")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
         records.append((place[1].decode("ascii"), body + line_end))
     return records
@@ -67,7 +67,7 @@ def read_fasta(content: bytes) -> bytes:
     if not content.lstrip().startswith(b">"):
         raise malformed_error("efetch", "not FASTA")
     if not content.endswith(b"\n") or content.rstrip().rpartition(b"\n")[2].startswith(b">"):
-        raise malformed_error("efetch", "truncated FASTA")
+        raise malformed_error("efetch", "truncated FASTA", "truncated")
     _refuse_repeated(re.findall(rb"(?m)^>(.*)$", content))
     return content
 
@@ -79,7 +79,7 @@ def read_genbank(content: bytes) -> bytes:
         raise malformed_error("efetch", "not GenBank text")
     loci = _LOCUS.findall(content)
     if len(loci) != len(re.findall(rb"(?m)^//[ \t\r]*$", content)) or not content.rstrip().endswith(b"\n//"):
-        raise malformed_error("efetch", "truncated GenBank text")
+        raise malformed_error("efetch", "truncated GenBank text", "truncated")
     _refuse_repeated(loci)
     return content
 

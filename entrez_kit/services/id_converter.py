@@ -49,7 +49,7 @@ class IdConverter(ServiceClient):
         if idtype is not None and idtype not in ID_TYPES:
             raise invalid_argument("idtype", f"{idtype!r} is not one of {', '.join(ID_TYPES)}", idtype)
         params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
-        return self._send(
+        return self._request_path(
             "idconv",
             "",
             Expect("json", frozenset({"records"}), len(set(cleaned)), r'"requested-id"(?![^{}]*"errmsg")', read=read),

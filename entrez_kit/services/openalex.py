@@ -46,10 +46,10 @@ class OpenAlex(ServiceClient):
             UpstreamError: no attempt got a valid reply.
             RateLimited: the service refused, or no slot is free before the deadline.
         """
-        return self._send(
+        return self._request_path(
             "openalex_work",
             f"works/doi:{quote(doi, safe='')}",
-            Expect("json", frozenset({"is_retracted"}), read=partial(_read, doi)),
+            Expect("json", frozenset({"is_retracted"}), read=partial(_read_retraction, doi)),
             params=(("select", "id,doi,is_retracted"),),
             ttl=TTL["openalex"],
         )
@@ -66,7 +66,7 @@ class OpenAlex(ServiceClient):
         """
         params = (("filter", "doi:" + "|".join(dois)), ("per-page", str(PER_PAGE)), ("select", "id,doi,is_retracted"))
         try:
-            return self._send(
+            return self._request_path(
                 "openalex_works",
                 "works",
                 Expect("json", frozenset({"results"}), read=partial(_read_list, dois)),
@@ -100,7 +100,7 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
     return found
 
 
-def _read(doi: str, content: bytes) -> bool:
+def _read_retraction(doi: str, content: bytes) -> bool:
     document = json.loads(content)
     refuse_other_types("openalex_work", document, {**require_texts("doi"), "is_retracted": bool})
     doi_in_reply = str(document.get("doi") or "").lower().removeprefix("https://doi.org/")

@@ -78,11 +78,11 @@ class PmcOpenData(ServiceClient):
         usual = f"{name}/{name}.xml"
         expect = Expect("xml", ROOTS, read=read, keep=keep)
         with suppress(EntityNotFound):
-            return self._send("xml", quote(usual), expect, ttl=TTL["pmc_oa"])
+            return self._request_path("xml", quote(usual), expect, ttl=TTL["pmc_oa"])
         key = self._find_key(name)
         if key != usual:
             with suppress(EntityNotFound):
-                return self._send("xml", quote(key), expect, ttl=TTL["pmc_oa"])
+                return self._request_path("xml", quote(key), expect, ttl=TTL["pmc_oa"])
         raise _unusable_error("xml", f"PMC's open-data bucket does not have the file that the record of {name} names")
 
     def find_latest_version(self, pmcid: str) -> str:
@@ -106,7 +106,7 @@ class PmcOpenData(ServiceClient):
 
         expect = Expect("xml", frozenset({"ListBucketResult"}), wanted=1, record=pattern, read=read)
         try:
-            versions = self._send("list", "", expect, params=params, ttl=DAY).value
+            versions = self._request_path("list", "", expect, params=params, ttl=DAY).value
         except EntityNotFound as exc:
             raise UpstreamError(
                 "ENTREZ_KIT_PMC_OA_URL is not the address of a bucket",
@@ -128,7 +128,7 @@ class PmcOpenData(ServiceClient):
         for key in (f"metadata/{name}.json", f"{name}/{name}.json"):
             expect = Expect("json", frozenset({"xml_url", "text_url", "pdf_url", "pmcid"}), read=json.loads)
             try:
-                record = self._send("record", key, expect, ttl=TTL["pmc_oa"]).value
+                record = self._request_path("record", key, expect, ttl=TTL["pmc_oa"]).value
                 log_drift(RECORD, record)
                 break
             except EntityNotFound:

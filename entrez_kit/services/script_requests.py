@@ -88,7 +88,7 @@ def _read_citations(content: bytes) -> bytes:
         UpstreamError: its last line is cut.
     """
     if not content.endswith((b"\n", b"\r")):
-        raise malformed_error("ecitmatch", "the last line is truncated")
+        raise malformed_error("ecitmatch", "the last line is truncated", "truncated")
     return content
 
 

@@ -22,11 +22,14 @@ WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 
 
-def malformed_error(endpoint: str, what: str) -> UpstreamError:
-    """Return the error for an invalid reply of an endpoint."""
-    return UpstreamError(
-        f"The {endpoint} reply is invalid: {what}.", details={"reason": "invalid_response", "endpoint": endpoint}
-    )
+def malformed_error(endpoint: str, what: str, problem: str | None = None) -> UpstreamError:
+    """Return the error for an invalid reply of an endpoint.
+
+    Args:
+        problem: a code of the problem, if there is one.
+    """
+    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": problem} if problem else {})}
+    return UpstreamError(f"The {endpoint} reply is invalid: {what}.", details=details)
 
 
 def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
@@ -48,7 +51,7 @@ def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
     except (etree.XMLSyntaxError, ValueError) as exc:
         raise malformed_error(endpoint, f"not well-formed XML ({type(exc).__name__})") from None
     if root.tag not in roots:
-        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>")
+        raise malformed_error(endpoint, f"<{root.tag}> instead of <{roots[0]}>", "other_root")
     return root
 
 
@@ -79,7 +82,7 @@ _UID: Final = re.compile(r"[0-9]+")
 _ACCESSION: Final = re.compile(r"[\w.:|-]+", re.ASCII)
 Fate = Literal["dropped", "kept", "split"]
 
-COMPLAINTS: Final = {
+WARNING_CODES: Final = {
     "phrasenotfound": "phrase_not_found",
     "fieldnotfound": "field_not_found",
     "quotedphrasenotfound": "quoted_phrase_not_found",
@@ -128,11 +131,11 @@ MESSAGES: Final[dict[tuple[str, Fate], tuple[str, str]]] = {
 NAMED: Final = 5
 """Maximum number of phrases in a message."""
 LISTED: Final = 200
-"""Maximum number of phrases in the ``terms`` of a remark."""
+"""Maximum number of phrases in the ``terms`` of a message."""
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class SearchWarning:
     """One entry of NCBI's ErrorList or WarningList; ``code`` is stable, ``text`` is its phrase or field.
 
     ``fate`` is derived from NCBI's translation of the query: the text was dropped, kept, or (a quoted phrase) split
@@ -145,7 +148,7 @@ class Complaint:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class WarningMessage:
     """The message about entries of one kind; if it names only some of many phrases, ``terms`` lists them."""
 
     code: str
@@ -164,37 +167,37 @@ class ESearchReply:
     query_translation: str = ""
     web_env: str | None = None
     query_key: str | None = None
-    complaints: list[Complaint] = field(default_factory=list)
+    warnings: list[SearchWarning] = field(default_factory=list)
     searched_at: str = ""
     """When NCBI sent the reply: ISO 8601, UTC, to the second."""
 
     @property
-    def remarks(self) -> list[Remark]:
-        """One remark for every kind of entry; "No items found." is omitted because the count shows it.
+    def warning_messages(self) -> list[WarningMessage]:
+        """One message for every kind of entry; "No items found." is omitted because the count shows it.
 
-        Unknown words of an unknown quoted phrase get no separate remark.
+        Unknown words of an unknown quoted phrase get no separate message.
         """
         kinds: dict[tuple[str, Fate], list[str]] = {}
-        quoted = [
-            _pad_words(complaint.text) for complaint in self.complaints if complaint.code == "quoted_phrase_not_found"
-        ]
-        for complaint in self.complaints:
-            if complaint.code == "phrase_not_found" and any(_pad_words(complaint.text) in phrase for phrase in quoted):
+        quoted = [_pad_words(warning.text) for warning in self.warnings if warning.code == "quoted_phrase_not_found"]
+        for warning in self.warnings:
+            if warning.code == "phrase_not_found" and any(_pad_words(warning.text) in phrase for phrase in quoted):
                 continue
-            if complaint.code != "output_message" or complaint.text.rstrip(".").lower() != "no items found":
-                kinds.setdefault((complaint.code, complaint.fate), []).append(complaint.text)
-        return [remark for kind, texts in kinds.items() for remark in _build_remarks(kind, list(dict.fromkeys(texts)))]
+            if warning.code != "output_message" or warning.text.rstrip(".").lower() != "no items found":
+                kinds.setdefault((warning.code, warning.fate), []).append(warning.text)
+        distinct = {kind: list(dict.fromkeys(texts)) for kind, texts in kinds.items()}
+        return [message for kind, texts in distinct.items() for message in _build_messages(kind, texts)]
 
 
-def _build_remarks(kind: tuple[str, Fate], texts: list[str]) -> list[Remark]:
+def _build_messages(kind: tuple[str, Fate], texts: list[str]) -> list[WarningMessage]:
     code, fate = kind
     one, many = MESSAGES[code, fate]
     if code == "output_message":
-        return [Remark(code, one.format(text)) for text in texts]
+        return [WarningMessage(code, one.format(text)) for text in texts]
     if len(texts) == 1:
-        return [Remark(code, one.format(repr(texts[0])))]
+        return [WarningMessage(code, one.format(repr(texts[0])))]
     named = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
-    return [Remark(code, many.format(f"{len(texts):,}", named), tuple(texts[:LISTED]) if len(texts) > NAMED else ())]
+    terms = tuple(texts[:LISTED]) if len(texts) > NAMED else ()
+    return [WarningMessage(code, many.format(f"{len(texts):,}", named), terms)]
 
 
 def parse_esearch(content: bytes) -> ESearchReply:
@@ -271,11 +274,11 @@ def choose_esearch_shape(reply: bytes) -> "Shape":
 def _parse_xml(content: bytes) -> ESearchReply:
     root = parse_reply(content, "esearch", "eSearchResult")
     translation = get_text(root, "QueryTranslation") or ""
-    complaints = [
-        _build_complaint(kind, (entry.text or "").strip(), translation)
+    warnings = [
+        _build_warning(kind, (entry.text or "").strip(), translation)
         for name in ("ErrorList", "WarningList")
         for entry in root.iterfind(f"{name}/*")
-        if (kind := str(entry.tag).lower().removesuffix("s")) in COMPLAINTS and (entry.text or "").strip()
+        if (kind := str(entry.tag).lower().removesuffix("s")) in WARNING_CODES and (entry.text or "").strip()
     ]
     return ESearchReply(
         count=_to_integer(root.findtext("Count")),
@@ -285,7 +288,7 @@ def _parse_xml(content: bytes) -> ESearchReply:
         query_translation=translation,
         web_env=get_text(root, "WebEnv"),
         query_key=get_text(root, "QueryKey"),
-        complaints=complaints,
+        warnings=warnings,
     )
 
 
@@ -297,15 +300,15 @@ def _parse_json(content: bytes) -> ESearchReply:
     except (ValueError, KeyError, TypeError) as exc:
         raise malformed_error("esearch", f"not an ESearch document ({type(exc).__name__})") from None
     translation = str(result.get("querytranslation") or "")
-    complaints = []
+    warnings = []
     for name in ("errorlist", "warninglist"):
         lists = result.get(name)
         for key, entries in (lists if isinstance(lists, dict) else {}).items():
             kind = key.lower()
             for plural, single in (("phrases", "phrase"), ("fields", "field"), ("messages", "message")):
                 kind = kind.replace(plural, single)  # phrasesnotfound in JSON is phrasenotfound in XML
-            if kind in COMPLAINTS:
-                complaints += [_build_complaint(kind, text, translation) for text in _to_texts(entries)]
+            if kind in WARNING_CODES:
+                warnings += [_build_warning(kind, text, translation) for text in _to_texts(entries)]
     return ESearchReply(
         count=_to_integer(result.get("count")),
         ids=_to_texts(result.get("idlist")),
@@ -314,25 +317,25 @@ def _parse_json(content: bytes) -> ESearchReply:
         query_translation=translation,
         web_env=result.get("webenv") or None,
         query_key=str(result["querykey"]) if result.get("querykey") else None,
-        complaints=complaints,
+        warnings=warnings,
     )
 
 
-def _build_complaint(kind: str, text: str, translation: str) -> Complaint:
+def _build_warning(kind: str, text: str, translation: str) -> SearchWarning:
     """Return an entry with the fate of its phrase or field, so that its message agrees with the translation."""
-    code = COMPLAINTS[kind]
+    code = WARNING_CODES[kind]
     if code == "field_not_found":
         is_kept = f"[{text}]".casefold() in translation.casefold() and not _is_as_sent(translation)
-        return Complaint(code, text, "kept" if is_kept else "dropped")
+        return SearchWarning(code, text, "kept" if is_kept else "dropped")
     if code not in ("phrase_not_found", "quoted_phrase_not_found"):
-        return Complaint(code, text)
+        return SearchWarning(code, text)
     searched, phrase = _pad_words(translation), _pad_words(text.partition("[")[0])
     without = searched.replace(phrase, " ")
     if code == "quoted_phrase_not_found" and all(f" {word} " in without for word in phrase.split()):
-        return Complaint(code, text, "split")
+        return SearchWarning(code, text, "split")
     if code == "phrase_not_found" and without != searched and _is_as_sent(translation):
-        return Complaint(code, text)
-    return Complaint(code, text, "kept" if without != searched else "dropped")
+        return SearchWarning(code, text)
+    return SearchWarning(code, text, "kept" if without != searched else "dropped")
 
 
 @lru_cache(maxsize=4)  # a reply may have thousands of phrases and one translation

@@ -81,11 +81,11 @@ class Unpaywall(ServiceClient):
         if not DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
             raise _invalid_doi_error(doi)
         keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})
-        expect = Expect("json", keys, read=partial(_read, wanted))
+        expect = Expect("json", keys, read=partial(_read_requested, wanted))
         # The sandbox of a demo returns URLs with its own port, which changes in every run.
         ttl = None if self._settings.demo else TTL["unpaywall"]
         try:
-            return self._send("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
+            return self._request_path("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
         except EntityNotFound as exc:
             raise EntityNotFound(
                 f"{UNKNOWN_DOI}: {wanted}",
@@ -103,7 +103,7 @@ class Unpaywall(ServiceClient):
             ) from None
 
 
-def _read(wanted: str, content: bytes) -> "OpenAccess":
+def _read_requested(wanted: str, content: bytes) -> "OpenAccess":
     open_access = read_open_access(content)
     if open_access.doi.strip().lower() != wanted.lower():
         raise malformed_error("unpaywall", f"it is about {open_access.doi[:100]!r} instead of {wanted[:100]!r}")

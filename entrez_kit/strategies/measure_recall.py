@@ -294,7 +294,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},
         )
-    converted = CONVERT.answer(search.services, CONVERT.build({"ids": ids}))
+    converted = CONVERT.compute(search.services, CONVERT.build({"ids": ids}))
     pmids: dict[str, str | None] = {}
     for text, record in zip(ids, converted.records, strict=True):
         identifier = readable[text]

@@ -20,14 +20,14 @@ from entrez_kit.strategies.translated_lines import StrategyRequest, StrategyResu
 COUNT_DEADLINE_MS: Final = 120_000
 """Deadline of one count; the counts of long strategies take PubMed a while."""
 
-_REMARK_CODES: Final[dict[str, CountCode]] = {
+_NOTE_CODES: Final[dict[str, CountCode]] = {
     "phrase_not_found": "phrase-not-found",
     "field_not_found": "field-not-found",
     "quoted_phrase_not_found": "quoted-phrase-not-found",
     "phrase_ignored": "phrase-ignored",
     "output_message": "output-message",
 }
-"""By code of a remark of ESearch, the code of the note."""
+"""By code of a warning of ESearch, the code of the note."""
 
 
 class TranslateRequest(StrategyRequest):
@@ -125,7 +125,7 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
     lines = [line for line in strategy.lines if line.is_search]
     replies = list(run_in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
     counts: dict[int, int] = {}
-    remarks: dict[int, set[Note]] = {}  # by line, those of the lines that it refers to, too
+    notes_by_line: dict[int, set[Note]] = {}  # by line, those of the lines that it refers to, too
     failure: EntrezKitError | None = None
     for line, reply in zip(lines, replies, strict=True):
         if isinstance(reply, EntrezKitError):
@@ -135,10 +135,10 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
             line.notes.append(Note("the line with all others in it is too long.", "not-counted"))
         elif line.number is not None:
             counts[line.number] = reply.count
-            known = set().union(*(remarks.get(number, ()) for number in line.depends_on))
-            notes = [Note(remark.message, _REMARK_CODES[remark.code]) for remark in reply.remarks]
+            known = set().union(*(notes_by_line.get(number, ()) for number in line.depends_on))
+            notes = [Note(one.message, _NOTE_CODES[one.code]) for one in reply.warning_messages]
             line.notes += [note for note in notes if note not in known]
-            remarks[line.number] = known.union(notes)
+            notes_by_line[line.number] = known.union(notes)
     if failure is not None and not counts:
         raise failure
     return counts

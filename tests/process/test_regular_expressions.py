@@ -118,7 +118,7 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("databases.names", r"fullmatch f'(?:{prefixes})\\s*([0-9]+)'"): r"(?:rs|refsnp)\s*([0-9]+)",
     ("guides", r"compile '\\s+'.join(map(re.escape, words))"): r"exit\s+codes",
     (
-        "base.part_files",
+        "base.atomic_files",
         r"compile f'\\.{re.escape(target.name[:60])}\\.[0-9a-f]{{12}}\\.part'",
     ): r"\.out\.json\.[0-9a-f]{12}\.part",
     ("services.pmc_cloud", "findall pattern.encode()"): r"<(?:Prefix|Key)>\s*PMC1\.([0-9]{1,4})/",

@@ -29,6 +29,7 @@ from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, normalize_words
+from entrez_kit.corpus.store.database import DamagedIndex
 from entrez_kit.query.record_terms import RecordTerms
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -76,9 +77,9 @@ def open_index(connection: sqlite3.Connection) -> Iterator[SearchIndex]:
     except StoreError as exc:
         if exc.reason not in _DAMAGED:
             raise
-        raise sqlite3.DatabaseError(f"malformed full-text index: {exc.message}") from None
+        raise DamagedIndex(f"malformed full-text index: {exc.message}") from None
     except (ValueError, LookupError) as exc:
-        raise sqlite3.DatabaseError(f"malformed full-text index: {exc}") from None
+        raise DamagedIndex(f"malformed full-text index: {exc}") from None
 
 
 _QUEUED: Final = "SELECT pmid FROM lexical_queue ORDER BY pmid"

@@ -106,14 +106,14 @@ def keep_up(store: "Store", model: str) -> None:
 
     Searches compare every vector if usearch is not installed, another process builds the graph, or the disk is full.
     """
-    from entrez_kit.corpus.store.database import hold_lock
+    from entrez_kit.corpus.store.database import lock_corpus
 
     with store.reading() as connection:
         dim = vector_index.read_dimensions(connection).get(model)
         if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
             return
     try:
-        with hold_lock(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
+        with lock_corpus(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
             _renew(store, model, dim)
     except StoreError as exc:
         if exc.reason != "graph_running":

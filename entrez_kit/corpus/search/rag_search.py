@@ -14,7 +14,7 @@ from entrez_kit.base.frontend_text import REINDEX, FrontendText
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Result, is_absent, omit_if_empty
 from entrez_kit.corpus.demo import open_corpus
-from entrez_kit.corpus.models import CorpusRequest, NotBlank, Reported
+from entrez_kit.corpus.models import ClosedResult, CorpusRequest, NotBlank
 from entrez_kit.corpus.search.ranking import Candidate, rank
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.reading import StoredDoc
@@ -66,7 +66,7 @@ class RagHit(Result):
     snippet: str | None = omit_if_empty()
 
 
-class RagSearchResult(Reported):
+class RagSearchResult(ClosedResult):
     """Hits, best first: each record once, under its best passage."""
 
     RECORDS: ClassVar = "results"
@@ -93,7 +93,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     store = open_corpus(services)
     store.check_key(request.corpus)
     wanted = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, missing, cautions = _find_candidates(services, request, wanted)
+    candidates, missing, warnings = _find_candidates(services, request, wanted)
     documents = store.read_documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
@@ -122,7 +122,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             if candidate.pmid in passages
         ]
     )
-    result.add_cautions(cautions)
+    result.add_warnings(warnings)
     result.set_standings(
         f"{hit.doc_id} {standing.note}"
         for hit in result.results
@@ -146,21 +146,21 @@ def _find_candidates(
 
     Also return the number of passages without a vector, and the limits of the result.
     """
-    query, corpus, cautions = request.query, request.corpus, list[str]()
+    query, corpus, warnings = request.query, request.corpus, list[str]()
     if request.index == "weaviate" or (request.index is None and services.settings.weaviate_url is not None):
         from entrez_kit.corpus.weaviate.delivery import count_undelivered
         from entrez_kit.corpus.weaviate.searching import find_candidates
 
         behind = count_undelivered(store_of(services))
-        caution = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
+        warning = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
         if request.index == "weaviate":
-            return find_candidates(services, query, wanted, corpus), 0, [caution] if behind else []
+            return find_candidates(services, query, wanted, corpus), 0, [warning] if behind else []
         try:
             if not behind:
                 return find_candidates(services, query, wanted, corpus), 0, []
         except (VectorIndexError, NotConfigured) as exc:
-            caution = f"Weaviate could not be searched: {exc.message}"
-        cautions.append(f"{caution} The local index was searched instead.")
+            warning = f"Weaviate could not be searched: {exc.message}"
+        warnings.append(f"{warning} The local index was searched instead.")
     from entrez_kit.corpus.search import words
     from entrez_kit.corpus.search.index import FEW
 
@@ -169,10 +169,10 @@ def _find_candidates(
     with store_of(services).reading() as connection:
         by_words = words.search(connection, query, wanted, corpus=corpus)
     if services.settings.embeddings == "none":
-        return by_words, 0, cautions
+        return by_words, 0, warnings
     from entrez_kit.corpus.search.vectors import add_by_meaning
 
-    return *add_by_meaning(services, query, by_words, wanted, corpus), cautions
+    return *add_by_meaning(services, query, by_words, wanted, corpus), warnings
 
 
 def _find_passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from entrez_kit.base.sqlite_files import DamagedData
 from entrez_kit.corpus.search.index import LISTED, open_tuple_cursor
 from entrez_kit.corpus.search.quantized import Quantized
 
@@ -132,9 +133,9 @@ def read_vectors(connection: sqlite3.Connection, model: str, chunks: Sequence[in
         try:
             matrix = np.stack([np.frombuffer(vector, dtype="<f4") for vector in vectors])
         except ValueError:
-            raise sqlite3.DatabaseError("malformed vectors: their dimensions differ") from None
+            raise DamagedData("malformed vectors: their dimensions differ") from None
         if not np.isfinite(matrix).all():
-            raise sqlite3.DatabaseError("malformed vectors: one has values that are not finite numbers")
+            raise DamagedData("malformed vectors: one has values that are not finite numbers")
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 

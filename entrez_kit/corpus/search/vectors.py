@@ -24,6 +24,7 @@ from entrez_kit.corpus.search import index, neighbours, vector_index
 from entrez_kit.corpus.search.quantized import Floats, bound_rounding
 from entrez_kit.corpus.search.ranking import Candidate, merge
 from entrez_kit.corpus.store import corpus_stats, store_of
+from entrez_kit.corpus.store.database import DamagedIndex
 from entrez_kit.services import Services
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def find_nearest(
     try:
         return _find_nearest(connection, model, vector, limit, corpus, also)
     except (ValueError, LookupError) as exc:
-        raise sqlite3.DatabaseError(f"malformed vector index: {exc}") from None
+        raise DamagedIndex(f"malformed vector index: {exc}") from None
 
 
 def _find_nearest(

@@ -1,26 +1,27 @@
 """The corpus file: its connections, and the translation of SQLite errors."""
 
-import errno
 import json
 import os
 import sqlite3
 import threading
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from pydantic import ValidationError
 
-from entrez_kit.base.errors import StoreError
+from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
-from entrez_kit.base.private_files import (
-    get_primary_code,
+from entrez_kit.base.private_files import acquire_lock, make_private_folder
+from entrez_kit.base.sqlite_files import (
+    DamagedData,
+    Failure,
+    find_failure,
     list_database_files,
     make_private_database,
-    make_private_folder,
 )
 from entrez_kit.corpus.store.migrations import prepare, transaction
 
@@ -148,7 +149,7 @@ def _open(path: Path, *, writable: bool) -> _Connection:
             return _connect(MEMORY)  # a missing file reads as an empty corpus
         _create(path)
     elif path.stat().st_size == 0:
-        raise store_error(path, "is empty: its content was lost", "corrupt", _EMPTY)
+        raise corpus_error(path, "is empty: its content was lost", "corrupt", _EMPTY)
     try:
         make_private_database(path)
     except OSError as exc:
@@ -160,10 +161,11 @@ def _open(path: Path, *, writable: bool) -> _Connection:
         try:
             return _connect(str(path), path)
         except sqlite3.OperationalError as exc:
-            if not writable and get_primary_code(exc) in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+            failure = find_failure(exc)
+            if not writable and failure in ("read_only", "cannot_open"):
                 return _open_read_only(path)
             # SQLite does not wait if several processes switch a new file to WAL mode at the same time.
-            if get_primary_code(exc) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) or time.monotonic() >= give_up:
+            if failure != "locked" or time.monotonic() >= give_up:
                 raise
             time.sleep(OPEN_RETRY_SECONDS)
 
@@ -236,99 +238,73 @@ def _identify(path: Path) -> tuple[int, int] | None:
 
 # Errors --------------------------------------------------------------------------------------------------------------
 
-
-def _system_error(path: Path, exc: OSError) -> StoreError:
-    why = exc.strerror or type(exc).__name__
-    hint: Text
-    if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        reason, hint = "read_only", "Make the folder writable, or set ENTREZ_KIT_DATA_DIR to another folder."
-    elif exc.errno in (errno.ENOSPC, errno.EDQUOT):
-        reason, hint = "disk_full", _FULL
-    else:
-        reason = "cannot_open"
-        hint = "Set ENTREZ_KIT_DATA_DIR to another folder."
-    return store_error(path, f"cannot be opened: {why}", reason, hint)
-
-
-_FULL: Final = FrontendText("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again.")
 _DAMAGED: Final = (
     "Nothing was changed. Restore a copy of the file, or move it away and sync again. "
     "`sqlite3 corpus.db .recover` may recover its content."
 )
 _EMPTY: Final = "Restore a copy of the file, or delete it and sync again."
-_MEANINGS: Final[dict[int, tuple[str, str, Text]]] = {
-    sqlite3.SQLITE_BUSY: (
-        "locked",
+_PROBLEMS: Final[Mapping[Failure, tuple[str, Text]]] = {
+    "locked": (
         "is locked by another program",
         "Wait for the other sync or program to end, or close it, and try again.",
     ),
-    sqlite3.SQLITE_READONLY: (
-        "read_only",
+    "read_only": (
         "cannot be written",
         "Make the file and its folder writable, or set ENTREZ_KIT_DATA_DIR to another folder.",
     ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "cannot_open",
+    "cannot_open": (
         "cannot be opened",
         "Check the folder and its permissions, or set ENTREZ_KIT_DATA_DIR to another folder.",
     ),
-    sqlite3.SQLITE_FULL: ("disk_full", "could not be written: the disk is full", _FULL),
-    sqlite3.SQLITE_CORRUPT: ("corrupt", "is damaged", _DAMAGED),
-    sqlite3.SQLITE_NOTADB: ("corrupt", "is not an SQLite file", _DAMAGED),
-    sqlite3.SQLITE_IOERR: (
-        "io_error",
+    "disk_full": (
+        "could not be written: the disk is full",
+        FrontendText("Free some space. ", AGAIN, ": committed records are kept, the rest is fetched again."),
+    ),
+    "corrupt": ("is damaged", _DAMAGED),
+    "io_error": (
         "could not be read or written: the disk reports an error",
         "Check the disk and that the folder is not on an unreliable network drive, and try again.",
     ),
 }
-_MEANINGS[sqlite3.SQLITE_LOCKED] = _MEANINGS[sqlite3.SQLITE_BUSY]
 
 
-_OF_DAMAGE: Final = (
-    "no such table",
-    "no such column",
-    "no such row",
-    "no such function",
-    "no such module",
-    "no such tokenizer",
-    "unrecognized option",
-    "vtable constructor failed",
-    "Could not decode",
-    "malformed JSON",
-    "malformed record",
-    "malformed vectors",
-)
-"""The beginnings of messages that damaged bytes cause and that have no own SQLite error code."""
-
-
-_OF_INDEXES: Final = ("malformed full-text index", "malformed vector index")
-"""The same for indexes, which can be rebuilt from the records."""
+class DamagedIndex(DamagedData):
+    """An index that cannot be read, and can be rebuilt from the records."""
 
 
 @contextmanager
 def translate_errors(path: Path) -> Iterator[None]:
-    """Convert SQLite errors of this block into ``StoreError`` with a hint.
+    """Convert SQLite errors and unreadable data of this block into ``StoreError`` with a hint.
 
-    Errors in our own SQL pass through, because they are defects.
+    Wrong uses of SQLite pass through, because they are defects.
     """
     error: StoreError | None = None
     try:
         yield
+    except DamagedIndex as exc:
+        hint = FrontendText(REINDEX, " to rebuild it from the records.")
+        error = corpus_error(path, f"is damaged ({exc})", "corrupt", hint)
     except sqlite3.Error as exc:
-        meaning = _MEANINGS.get(get_primary_code(exc))
-        if meaning is None and str(exc).startswith(_OF_INDEXES):
-            meaning = ("corrupt", "is damaged", FrontendText(REINDEX, " to rebuild it from the records."))
-        if meaning is None and not str(exc).startswith(_OF_DAMAGE):
+        failure = find_failure(exc)
+        if failure is None:
             raise
-        reason, problem, hint = meaning or ("corrupt", "is incomplete", _DAMAGED)
-        error = store_error(path, f"{problem} ({exc})", reason, hint)
+        error = _failure_error(path, failure, str(exc))
     except (UnicodeDecodeError, ValidationError, json.JSONDecodeError, zlib.error) as exc:  # it was valid when written
-        error = store_error(path, f"has data that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
+        error = corpus_error(path, f"has data that cannot be read ({type(exc).__name__})", "corrupt", _DAMAGED)
     if error is not None:
         raise error
 
 
-def store_error(path: Path, problem: str, reason: str, hint: Text, **details: object) -> StoreError:
+def _failure_error(path: Path, failure: Failure, why: str) -> StoreError:
+    problem, hint = _PROBLEMS[failure]
+    return corpus_error(path, f"{problem} ({why})", failure, hint)
+
+
+def _system_error(path: Path, exc: OSError) -> StoreError:
+    return _failure_error(path, find_failure(exc) or "cannot_open", describe_os_error(exc))
+
+
+def corpus_error(path: Path, problem: str, reason: str, hint: Text, **details: object) -> StoreError:
     """Return the error for a corpus file that cannot be used."""
     return StoreError(
         f"The corpus {path} {problem}.",
@@ -340,9 +316,10 @@ def store_error(path: Path, problem: str, reason: str, hint: Text, **details: ob
 # Locks ---------------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def hold_lock(path: Path, name: str, problem: str, reason: str, hint: str, **details: object) -> Iterator[None]:
-    """Hold a lock file for a task that one process may run at a time; the system releases it if the process dies.
+def lock_corpus(
+    path: Path, name: str, problem: str, reason: str, hint: str, **details: object
+) -> AbstractContextManager[object]:
+    """Acquire the lock of a task that one process may run at a time; the caller releases it with ``with``.
 
     Args:
         path: the corpus.
@@ -355,17 +332,9 @@ def hold_lock(path: Path, name: str, problem: str, reason: str, hint: str, **det
     Raises:
         StoreError: another process holds the lock, or the folder cannot be written.
     """
-    from filelock import FileLock, Timeout
-
     try:
         make_private_folder(path.parent)
-        lock = FileLock(path.with_name(f"{path.name}.{name}.lock"), timeout=0, mode=0o600)
-        lock.acquire()
-    except Timeout:
-        raise store_error(path, problem, reason, hint, **details) from None
+        busy = corpus_error(path, problem, reason, hint, **details)
+        return acquire_lock(path.with_name(f"{path.name}.{name}.lock"), busy)
     except OSError as exc:
         raise _system_error(path, exc) from None
-    try:
-        yield
-    finally:
-        lock.release()

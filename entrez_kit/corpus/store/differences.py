@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Final, Literal
 
+from entrez_kit.base.sqlite_files import DamagedData
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.corpus.store.reading import verify_content
 from entrez_kit.corpus.times import is_stamp
@@ -75,11 +76,11 @@ def _build_difference(
         "SELECT * FROM versions WHERE pmid = ? AND version >= ? ORDER BY version", (row["pmid"], row["before"] or 1)
     ).fetchall()
     if not versions:
-        raise sqlite3.DatabaseError(f"no such row: a version of PMID {row['pmid']}")
+        raise DamagedData(f"no such row: a version of PMID {row['pmid']}")
     for version in (versions[0], versions[-1]):
         verify_content(version)
     if not all(map(is_stamp, (row["added_at"], row["first_seen_at"], *(version["seen_at"] for version in versions)))):
-        raise sqlite3.DatabaseError(f"malformed record: a time of PMID {row['pmid']}")
+        raise DamagedData(f"malformed record: a time of PMID {row['pmid']}")
     last, recent = versions[-1], [version for version in versions if version["seen_at"] >= since]
     old = versions[0] if row["before"] is not None else None
     if last["change"] == "deleted":

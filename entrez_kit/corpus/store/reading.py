@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from entrez_kit.base.sqlite_files import DamagedData
 from entrez_kit.corpus.documents import DocFields, hash_content
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack
@@ -71,7 +72,7 @@ def verify_content(row: sqlite3.Row) -> None:
     except TypeError:  # damage turned a text into bytes or a number
         is_whole = False
     if not is_whole:
-        raise sqlite3.DatabaseError(f"malformed record: the content of PMID {row['pmid']}")
+        raise DamagedData(f"malformed record: the content of PMID {row['pmid']}")
 
 
 def read_articles(connection: sqlite3.Connection, query_key: str | None = None) -> Iterator[Article]:

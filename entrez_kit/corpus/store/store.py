@@ -20,7 +20,7 @@ from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store import checkpoints, corpus_stats, differences, membership, reading, writing
 from entrez_kit.corpus.store.checkpoints import Checkpoint, CheckpointLog, JobStatus, SyncJob
 from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
-from entrez_kit.corpus.store.database import CorpusFile, hold_lock
+from entrez_kit.corpus.store.database import CorpusFile, lock_corpus
 from entrez_kit.corpus.store.differences import CorpusDiff
 from entrez_kit.corpus.store.reading import StoredDoc
 from entrez_kit.corpus.store.schema import rebuild_vector_index, rebuild_word_index
@@ -256,9 +256,9 @@ class Store(CorpusFile):
 
     # syncing
 
-    def sync_lock(self, query_key: str) -> AbstractContextManager[None]:
-        """Hold the lock for syncing a key; other syncs of it fail with the reason sync_running. See ``hold_lock``."""
-        return hold_lock(
+    def sync_lock(self, query_key: str) -> AbstractContextManager[object]:
+        """Hold the lock for syncing a key; other syncs of it fail with the reason sync_running. See ``lock_corpus``."""
+        return lock_corpus(
             self.path,
             f"sync-{hashlib.sha256(query_key.encode('utf-8', 'surrogatepass')).hexdigest()[:24]}",
             f"is being synced for {query_key!r} by another process",

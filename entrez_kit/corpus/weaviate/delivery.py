@@ -21,11 +21,11 @@ from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Te
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, create_embedder
-from entrez_kit.corpus.models import Reported
+from entrez_kit.corpus.models import ClosedResult
 from entrez_kit.corpus.quality import Lasting, score_record
 from entrez_kit.corpus.search import vectors
 from entrez_kit.corpus.store import store_of
-from entrez_kit.corpus.store.database import hold_lock
+from entrez_kit.corpus.store.database import lock_corpus
 from entrez_kit.corpus.times import stamp
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import BATCH, WeaviateIndex
@@ -47,7 +47,7 @@ def count_undelivered(store: "Store") -> int:
         return int(connection.execute("SELECT count(*) FROM outbox").fetchone()[0])
 
 
-class Delivered(Reported):
+class Delivered(ClosedResult):
     """The result of a delivery: passages written, deleted and still waiting."""
 
     collection: str
@@ -237,9 +237,9 @@ def _remove_stale(store: "Store", index: WeaviateIndex) -> int:
     return removed
 
 
-def lock_delivery(path: Path) -> AbstractContextManager[None]:
-    """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``hold_lock``."""
-    return hold_lock(
+def lock_delivery(path: Path) -> AbstractContextManager[object]:
+    """Hold the delivery lock, so that an older state of a passage never replaces a newer one. See ``lock_corpus``."""
+    return lock_corpus(
         path,
         "weaviate",
         "is being delivered to Weaviate by another process",

@@ -98,7 +98,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
             "broader_results": False,
         }
         try:
-            page = SEARCH_GENES.answer(self._services, SEARCH_GENES.build(arguments))
+            page = SEARCH_GENES.compute(self._services, SEARCH_GENES.build(arguments))
         except AmbiguousQuery as exc:
             if exc.details.get("reason") in ("unknown_organism", "ambiguous_organism"):
                 raise

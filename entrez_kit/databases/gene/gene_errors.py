@@ -18,8 +18,8 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, cut_end
+from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import Request
-from entrez_kit.core.operation import invalid_arguments
 
 FORM: Final = "Expected format: NCBIGene:<numeric_id>."
 

@@ -51,7 +51,7 @@ def parse_genes(content: bytes) -> list[Gene]:
     if problems and not all(_ABSENT.search(problem) for problem in problems):
         raise _error_in_place("efetch", "the gene", problems)
     if root.tag != "Entrezgene-Set" and not problems:
-        raise malformed_error("efetch", f"<{root.tag}> instead of <Entrezgene-Set>")
+        raise malformed_error("efetch", f"<{root.tag}> instead of <Entrezgene-Set>", "other_root")
     return genes
 
 

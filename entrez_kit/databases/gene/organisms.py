@@ -114,7 +114,7 @@ def find_taxid(services: Services, organism: str) -> int:
 def _search_taxids(services: Services, term: str) -> list[str]:
     """Return the taxids that a search of Taxonomy finds."""
     reply = services.eutils.esearch(db="taxonomy", term=term, retmax=20).value
-    if any(complaint.code in ("phrase_not_found", "quoted_phrase_not_found") for complaint in reply.complaints):
+    if any(warning.code in ("phrase_not_found", "quoted_phrase_not_found") for warning in reply.warnings):
         return []  # NCBI searched something else than this name
     return [uid for uid in reply.ids if uid.isascii() and uid.isdigit()]
 

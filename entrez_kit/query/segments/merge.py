@@ -12,7 +12,7 @@ from pyroaring import BitMap
 
 from entrez_kit.query.segments.coding import Integers, Mask, Postings, build_plain_postings, list_places, sum_ranges
 from entrez_kit.query.segments.segment import SEPARATOR, Kind, Segment, TermList
-from entrez_kit.query.segments.segment_file import ListFile, create_segment_file, translate_errors
+from entrez_kit.query.segments.segment_file import ListFile, convert_write_errors, create_segment_file
 from entrez_kit.query.segments.sort_terms import sort_codes
 
 _CHUNK_BYTES: Final = 4 << 20
@@ -46,7 +46,7 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
     for segment in map(Segment, segments):
         parts.append(_SegmentPart(segment, size, _mask_kept(dropped, size, segment.records)))
         size += segment.records
-    with translate_errors(path), create_segment_file(path) as file:
+    with convert_write_errors(path), create_segment_file(path) as file:
         for kind, source in sorted({name for part in parts for name in part.segment.lists}):
             with ListFile(file, kind, source) as listed:
                 _merge_lists(listed, kind, source, parts)

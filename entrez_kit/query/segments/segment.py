@@ -19,16 +19,8 @@ from typing import Any, Final, Literal, ParamSpec, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.base.errors import StoreError
-from entrez_kit.query.segments.coding import (
-    Bytes,
-    Integers,
-    Numbers,
-    WordPostings,
-    decode_records,
-    decode_varints,
-    gather,
-)
+from entrez_kit.base.errors import StoreError, describe_os_error
+from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, WordPostings, decode_records, decode_varints, gather
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""
@@ -243,7 +235,7 @@ def _map_file(path: Path) -> mmap.mmap:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as exc:
         raise StoreError(
-            f"The index file {path.name} cannot be read: {exc.strerror or type(exc).__name__}.",
+            f"The index file {path.name} cannot be read: {describe_os_error(exc)}.",
             recovery_hint="Import the copy again.",
             details={"reason": "unreadable_index", "path": str(path)},
         ) from None

@@ -1,11 +1,10 @@
 """The file of a segment while it is written: its lists of terms, its columns and its header."""
 
 import json
-import os
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from shutil import copyfileobj
 from types import TracebackType
@@ -14,8 +13,8 @@ from typing import IO, Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import open_private
+from entrez_kit.base.atomic_files import replace_private_file
+from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.query.segments.coding import Integers, Postings, encode_records, encode_varints, encode_words
 from entrez_kit.query.segments.segment import COLUMNS, FORMAT, MAGIC, SEPARATOR, TRAILER, Kind, encode_text
 
@@ -26,21 +25,8 @@ _MAX_IN_MEMORY: Final = 4 << 20
 @contextmanager
 def create_segment_file(path: Path, *, lasting: bool = True) -> Iterator["SegmentOutput"]:
     """Provide a segment file under a temporary name, which is renamed at the end, or removed after an error."""
-    temporary = path.with_name(f"{path.name}.tmp")
-    temporary.unlink(missing_ok=True)
-    try:
-        with os.fdopen(open_private(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL), "wb") as file:
-            yield SegmentOutput(file, str(path.parent))
-            file.flush()
-            if lasting:
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise
-    if lasting:
-        _sync_folder(path.parent)
+    with replace_private_file(path, lasting=lasting) as file:
+        yield SegmentOutput(file, str(path.parent))
 
 
 class SegmentOutput:
@@ -167,23 +153,13 @@ class ListFile:
         file.lists.append(described)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Write a rename to the disk; not all systems can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
 @contextmanager
-def translate_errors(path: Path) -> Iterator[None]:
+def convert_write_errors(path: Path) -> Iterator[None]:
     """Raise a StoreError if a file cannot be written."""
     try:
         yield
     except OSError as exc:
         raise StoreError(
-            f"The index file {path.name} cannot be written: {exc.strerror or type(exc).__name__}.",
+            f"The index file {path.name} cannot be written: {describe_os_error(exc)}.",
             details={"reason": "unwritable_index", "path": str(path)},
         ) from exc

@@ -20,7 +20,7 @@ from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Kind, Segment, encode_number
-from entrez_kit.query.segments.segment_file import ListFile, SegmentOutput, create_segment_file, translate_errors
+from entrez_kit.query.segments.segment_file import ListFile, SegmentOutput, convert_write_errors, create_segment_file
 from entrez_kit.query.segments.sort_terms import TermSorter
 
 RANKED: Final = frozenset(("title", "abstract", "keyword", "mesh"))
@@ -140,7 +140,7 @@ class SegmentWriter:
         """
         self._collected.add(terms, keys)
         if self._collected.occurrences > self._limit:
-            with translate_errors(self._path):
+            with convert_write_errors(self._path):
                 self._write_part()
 
     def _write_part(self) -> None:
@@ -158,7 +158,7 @@ class SegmentWriter:
             StoreError: a file cannot be written.
         """
         try:
-            with translate_errors(self._path):
+            with convert_write_errors(self._path):
                 if not self._parts:
                     with create_segment_file(self._path) as file:
                         self._collected.write(file)

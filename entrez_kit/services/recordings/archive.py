@@ -13,7 +13,6 @@ that no changed byte goes unnoticed. No part is ever written to a disk by its na
 
 import hashlib
 import json
-import os
 import re
 import struct
 import tempfile
@@ -28,9 +27,9 @@ from typing import IO, Any, BinaryIO, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.base.atomic_files import AtomicFile
+from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.input_files import cannot_read_error
-from entrez_kit.base.part_files import create_part
 from entrez_kit.base.private_files import refuse_foreign_links
 
 SUFFIX: Final = ".ekz"
@@ -158,11 +157,10 @@ class ArchiveWriter:
         self._count = 0
         try:
             refuse_foreign_links(target)
-            self._place = target.resolve()
-            self._path, self._file = create_part(self._place)
+            self._new = AtomicFile(target.resolve())
         except OSError as exc:
             raise self._write_error(exc) from None
-        self._zip = zipfile.ZipFile(self._file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
+        self._zip = zipfile.ZipFile(self._new.file, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         self._lines: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=8_000_000)  # noqa: SIM115  # closed at the end
 
     def add_body(self, content: bytes, content_type: str) -> str:
@@ -174,7 +172,7 @@ class ArchiveWriter:
             if name not in self._parts:
                 if len(self._parts) >= MAX_PARTS - 3:
                     raise self._write_error(OSError(27, f"it would have more than {MAX_PARTS:,} parts"))
-                self._put(name, content)
+                self._write_part(name, content)
                 self._parts[name] = ArchivePart(sha256=digest, bytes=len(content))
         return name
 
@@ -196,40 +194,36 @@ class ArchiveWriter:
         """
         with self._lock:
             try:
-                self._put_lines()
+                self._write_requests()
                 known = {"format": FORMAT, "version": VERSION, "tool": f"entrez-kit/{__version__}", **fields}
                 crate = json.dumps(_describe_crate(known, self._parts), indent=1, ensure_ascii=False).encode()
                 self._parts[CRATE] = ArchivePart(sha256=hashlib.sha256(crate).hexdigest(), bytes=len(crate))
-                self._put(CRATE, crate)
+                self._write_part(CRATE, crate)
                 manifest = Manifest(**known, requests=self._count, parts=self._parts)
-                self._put(MANIFEST, manifest.model_dump_json(indent=1).encode())
+                self._write_part(MANIFEST, manifest.model_dump_json(indent=1).encode())
                 self._zip.comment = b"0" * _COMMENT_BYTES
                 self._zip.close()
-                self._seal()
-                self._path.replace(self._place)
-                self._file.close()
+                self._write_hash()
+                self._new.replace(lasting=True)
             except OSError as exc:
-                self._drop()
+                self._remove_file()
                 raise self._write_error(exc) from None
 
     def discard(self) -> None:
         """Remove the temporary file; a recording that exists already stays unchanged."""
         with self._lock:
-            self._drop()
+            self._remove_file()
 
-    def _drop(self) -> None:
+    def _remove_file(self) -> None:
         self._lines.close()
         with suppress(OSError, ValueError):
             self._zip.close()  # otherwise its destructor writes to the closed file
-        with suppress(OSError, ValueError):
-            self._file.close()
-        with suppress(OSError):
-            self._path.unlink(missing_ok=True)
+        self._new.discard()
 
-    def _put(self, name: str, content: bytes) -> None:
+    def _write_part(self, name: str, content: bytes) -> None:
         self._zip.writestr(_build_entry(name), content)
 
-    def _put_lines(self) -> None:
+    def _write_requests(self) -> None:
         digest, size = hashlib.sha256(), 0
         self._lines.seek(0)
         with self._zip.open(_build_entry(REQUESTS), "w", force_zip64=True) as part:
@@ -240,19 +234,18 @@ class ArchiveWriter:
         self._lines.close()
         self._parts[REQUESTS] = ArchivePart(sha256=digest.hexdigest(), bytes=size)
 
-    def _seal(self) -> None:
+    def _write_hash(self) -> None:
         """Write the hash of all bytes before the comment into the comment."""
-        self._file.flush()
-        end = self._file.seek(0, 2) - _COMMENT_BYTES
-        digest = _compute_start_hash(self._file, end)
-        self._file.seek(end)
-        self._file.write(b"entrez-kit recording sha256:" + digest.encode())
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        file = self._new.file
+        file.flush()
+        end = file.seek(0, 2) - _COMMENT_BYTES
+        digest = _compute_start_hash(file, end)
+        file.seek(end)
+        file.write(b"entrez-kit recording sha256:" + digest.encode())
 
     def _write_error(self, exc: OSError) -> StoreError:
         return StoreError(
-            f"The recording {self._target} cannot be written: {exc.strerror or type(exc).__name__}.",
+            f"The recording {self._target} cannot be written: {describe_os_error(exc)}.",
             invalid_input=f"record={self._target}",
             recovery_hint="Check that the folder exists and is writable, and that the disk has space.",
             details={"reason": "cannot_write"},

@@ -386,11 +386,13 @@ class Outgoing(Generic[T]):
     Args:
         deadline: `time.monotonic` value at which the call times out.
         sent: number of requests sent for it.
+        reply: the reply, when it has arrived.
     """
 
     call: Call[T]
     deadline: float
     sent: int = 0
+    reply: Reply[T] | None = None
 
 
 count_received: ContextVar[Callable[[int], None] | None] = ContextVar("entrez_kit_count_received", default=None)

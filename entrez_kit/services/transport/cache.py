@@ -22,7 +22,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from entrez_kit.base.private_files import (
+from entrez_kit.base.errors import describe_os_error
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.sqlite_files import (
     SchemaObject,
     find_schema_change,
     get_primary_code,
@@ -32,7 +34,6 @@ from entrez_kit.base.private_files import (
     read_schema,
     restrict_schema,
 )
-from entrez_kit.base.settings import Settings
 
 FILE_NAME: Final = "http_cache.sqlite"
 TABLE: Final = "responses"
@@ -83,7 +84,7 @@ def cache_info(settings: Settings) -> CacheInfo:
         exists = path.exists()
         size = sum(part.stat().st_size for part in list_database_files(path) if part.exists())
     except OSError as exc:
-        return CacheInfo(path, exists=False, problem=exc.strerror or type(exc).__name__)
+        return CacheInfo(path, exists=False, problem=describe_os_error(exc))
     if not exists:
         return CacheInfo(path, exists=False)
     try:
@@ -166,7 +167,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     except OSError as exc:
         if exc.errno in (errno.EACCES, errno.EPERM, errno.EROFS) and _is_readable(path):
             return _connect_read_only(path)
-        raise CacheUnusable(exc.strerror or str(exc) or type(exc).__name__) from None
+        raise CacheUnusable(describe_os_error(exc)) from None
     give_up = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
@@ -284,12 +285,12 @@ class CacheUnavailable(Exception):
 class CacheFile:
     """The one connection of a process to the cache. Every access waits at most `BUSY_MS` for other processes.
 
-    An error of the file raises `CacheUnavailable`; ``notices`` gets the reason, once. Safe for threads.
+    An error of the file raises `CacheUnavailable`; ``notes`` gets the reason, once. Safe for threads.
     """
 
-    def __init__(self, path: Path, notices: list[str]) -> None:
+    def __init__(self, path: Path, notes: list[str]) -> None:
         self._path: Path | None = path
-        self._notices = notices
+        self._notes = notes
         self.lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._pid = os.getpid()
@@ -363,18 +364,18 @@ class CacheFile:
         code = get_primary_code(exc)
         logger.debug("cache: %s", exc)
         if code in _LOCKED:
-            self._add_notice("Another program has locked the cache; continuing without it for now.")
+            self._add_note("Another program has locked the cache; continuing without it for now.")
             self._disconnect()
             self._paused_until = time.monotonic() + PAUSE_SECONDS
         elif code == sqlite3.SQLITE_READONLY:
             self._read_only = True
-            self._add_notice(
+            self._add_note(
                 f"The cache {self._path} cannot be written; its replies are used, and new replies are not stored."
             )
         elif code == sqlite3.SQLITE_CANTOPEN:
             self._fall_back(str(exc))
         else:
-            self._add_notice(f"The cache {self._path} could not be written ({exc}); continuing without it.")
+            self._add_note(f"The cache {self._path} could not be written ({exc}); continuing without it.")
 
     def _replace(self, exc: sqlite3.DatabaseError) -> None:
         """Rename a damaged file; the next access creates a new one."""
@@ -389,17 +390,17 @@ class CacheFile:
         except OSError:
             self._fall_back(str(exc))
         else:
-            self._add_notice(f"The cache was damaged ({exc}). It was renamed to {aside}, and a new one was created.")
+            self._add_note(f"The cache was damaged ({exc}). It was renamed to {aside}, and a new one was created.")
 
     def _fall_back(self, why: str) -> None:
         """Keep further replies of this process in memory."""
-        self._add_notice(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
+        self._add_note(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
         self._disconnect()
         self._path = None
 
-    def _add_notice(self, text: str) -> None:
-        if text not in self._notices:
-            self._notices.append(text)
+    def _add_note(self, text: str) -> None:
+        if text not in self._notes:
+            self._notes.append(text)
 
     def _disconnect(self) -> None:
         with suppress(sqlite3.Error):

@@ -8,12 +8,12 @@ import re
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from math import inf
 from os import getpid
-from typing import TYPE_CHECKING, ClassVar, Generic
+from typing import TYPE_CHECKING, ClassVar
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
@@ -35,12 +35,12 @@ from entrez_kit.services.transport import (
     get_base_url,
 )
 from entrez_kit.services.transport.cache import CacheFile, StoredReply, cache_file
+from entrez_kit.services.transport.single_flight import FollowerTimeout, SingleFlight
 
 if TYPE_CHECKING:
     from requests_cache import CachedSession
 
     from entrez_kit.base.redaction import RedactingFilter
-    from entrez_kit.services.transport.cached_session import CallRequest
     from entrez_kit.services.transport.rate_gate import LimiterFactory, RateGate
     from entrez_kit.services.transport.replies import Incoming
     from entrez_kit.services.transport.retry import Backoff
@@ -48,71 +48,18 @@ if TYPE_CHECKING:
 logger = logging.getLogger("entrez_kit.transport")
 
 
-# Identical concurrent requests are sent once
-
-
-class FollowerTimeout(Exception):
-    """The caller that sends the request did not finish before this caller's deadline."""
-
-
-class _SharedRequest(Generic[T]):
-    """A request in progress, and its result or error when it is done; neither if its leader was interrupted."""
-
-    def __init__(self) -> None:
-        self.done = threading.Event()
-        self.result: T | None = None
-        self.error: Exception | None = None
-
-
-class SingleFlight(Generic[T]):
-    """Let the first caller with a key do the work; the other callers wait for its result."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._flights: dict[str, _SharedRequest[T]] = {}
-
-    def do(self, key: str, work: Callable[[], T], deadline: float) -> tuple[T, bool]:
-        """Return the result of the work, and whether this caller did it.
-
-        A follower gets the leader's result or a copy of its error. If the leader is interrupted (Ctrl-C), the next
-        follower does the work.
-
-        Raises:
-            FollowerTimeout: the leader took longer than this caller's deadline.
-        """
-        while True:
-            with self._lock:
-                flight = self._flights.get(key)
-                leads = flight is None
-                if flight is None:
-                    flight = self._flights[key] = _SharedRequest()
-            if leads:
-                return self._lead(key, flight, work), True
-            if not flight.done.wait(max(0.0, deadline - time.monotonic())):
-                raise FollowerTimeout
-            if flight.error is not None:
-                # Each thread raises its own error. Other exceptions are defects.
-                raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
-            if flight.result is not None:
-                return flight.result, False
-
-    def _lead(self, key: str, flight: _SharedRequest[T], work: Callable[[], T]) -> T:
-        try:
-            flight.result = work()
-            return flight.result
-        except Exception as exc:
-            flight.error = exc
-            raise
-        finally:
-            with self._lock:
-                del self._flights[key]
-            flight.done.set()
-
-
 class Transport:
     """Send calls and return checked replies; all threads of a process share one transport.
 
-    A cached reply takes no slot of the limiter; each attempt takes one. Identical concurrent calls are sent once.
+    The way of a call, from the outside to the inside:
+
+    - ``send`` notes the call in the log, the trace and a recording
+    - ``_send_shared`` sends identical concurrent calls once
+    - ``_read_or_send`` reads the cache, and in offline mode sends nothing
+    - ``_retry`` repeats failed attempts until the deadline
+    - ``_attempt`` sends one request through the session, which stores the reply in the cache
+    - ``WireAdapter`` waits for the rate limiter, adds the credentials and checks the reply
+
     Construction is cheap: the session, the cache file and the limiter are opened on first use.
 
     Args:
@@ -123,7 +70,7 @@ class Transport:
         responder: answers all requests in this process; by default they are sent.
         recording: records every call and its reply, or answers the calls from an earlier recording.
 
-    ``notices`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
+    ``notes`` are messages for the user, such as a cache that cannot be written; the front end prints each once.
     """
 
     def __init__(
@@ -137,7 +84,7 @@ class Transport:
         responder: Responder | None = None,
         recording: Recording | None = None,
     ) -> None:
-        self.notices: list[str] = []
+        self.notes: list[str] = []
         self.responder, self.recording = responder, recording
         self._settings = settings
         self.max_waiting, self._limiters = max_waiting, limiters
@@ -145,7 +92,7 @@ class Transport:
         self._watch = watch
         self._flights: SingleFlight[Reply] = SingleFlight()
         self._lock = threading.RLock()
-        self._cache = CacheFile(cache_file(settings), self.notices)
+        self._cache = CacheFile(cache_file(settings), self.notes)
         self._session: CachedSession | None = None
         self._pid = getpid()
 
@@ -177,77 +124,54 @@ class Transport:
             RateLimited: the service refused, the queue is full, or no slot is free before the deadline.
             NotConfigured: the service rejects the api key, or a URL is invalid.
         """
-        if not tracing.is_recording_spans():
-            return self._reply_to(call)
-        from entrez_kit.services.transport.spans import open_span, record_outcome
-
-        attributes = {"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint}
-        with open_span(f"{call.service} {call.endpoint}", is_request=True, **attributes) as span:
-            started = time.monotonic()
-            try:
-                reply = self._reply_to(call)
-            except EntrezKitError as exc:
-                record_outcome(span, exc, self._log_filter.redactor, seconds=time.monotonic() - started)
-                raise
-            received = {
-                "entrez_kit.from_cache": reply.from_cache,
-                "entrez_kit.attempts": reply.attempts,
-                "http.response.status_code": reply.status,
-                "http.response.body.size": len(reply.content),
-            }
-            record_outcome(span, None, None, seconds=time.monotonic() - started, **received)
-            return reply
-
-    def _reply_to(self, call: Call[T]) -> Reply[T]:
         started = time.monotonic()
         outgoing = Outgoing(call, started + (call.deadline_ms or self._settings.ncbi_total_deadline_ms) / 1000)
-        reply: Reply[T] | None = None
+
+        def send_recorded(watched: Call[T]) -> Reply[T]:
+            outgoing.call = watched
+            return self._send_shared(outgoing)
+
+        with self._open_span(outgoing):
+            try:
+                if self.recording is None:
+                    outgoing.reply = self._send_shared(outgoing)
+                else:
+                    outgoing.reply = self.recording.answer(call, send_recorded)
+                return outgoing.reply
+            except EntrezKitError as exc:
+                exc.__context__ = None  # errors of requests and urllib3 contain the URL with its credentials
+                raise
+            finally:
+                _note_outcome(outgoing, time.monotonic() - started)
+
+    def _open_span(self, outgoing: Outgoing[T]) -> AbstractContextManager[None]:
+        if not tracing.is_recording_spans():
+            return nullcontext()
+        from entrez_kit.services.transport.spans import request_span
+
+        return request_span(outgoing, self._log_filter.redactor)
+
+    def _send_shared(self, outgoing: Outgoing[T]) -> Reply[T]:
+        """Return the reply to a call; identical concurrent calls are sent once."""
+        call = outgoing.call
+        key = call.build_key(cache_identity(self._settings, call.service))
+        work = partial(self._read_or_send, outgoing, key)
         try:
-            if self.recording is None:
-                reply = self._send_once(outgoing)
-            else:
-
-                def send(watched: Call[T]) -> Reply[T]:
-                    outgoing.call = watched
-                    return self._send_once(outgoing)
-
-                reply = self.recording.answer(call, send)
-            return reply
+            reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
         except FollowerTimeout:
             raise UpstreamError(
                 f"An identical {call.endpoint} request that was sent earlier got no reply in time.",
                 details=call.describe("deadline_exceeded"),
             ) from None
-        except EntrezKitError as exc:
-            exc.__context__ = None  # errors of requests and urllib3 contain the URL with its credentials
-            raise
-        finally:
-            _note_exchange(outgoing, reply, time.monotonic() - started)
+        if is_own:
+            return reply
+        from entrez_kit.services.transport import replies
 
-    def _send_once(self, outgoing: Outgoing[T]) -> Reply[T]:
-        """Return the reply to a call; identical concurrent calls are answered once."""
-        call = outgoing.call
-        key = call.build_key(cache_identity(self._settings, call.service))
-        work = partial(self._answer, outgoing, key)
-        reply, is_own = self._flights.do(f"{key} {call.deadline_ms} {call.fresh}", work, outgoing.deadline)
-        if not is_own:  # the first caller may use another reader, and callers do not share a value
-            from entrez_kit.services.transport import replies
+        # The first caller may use another reader, and callers do not share a value.
+        return replace(reply, value=replies.read(call, reply.content))
 
-            reply = replace(reply, value=replies.read(call, reply.content))
-        return reply
-
-    def close(self) -> None:
-        """Close the connections and the cache file; the next call opens them again."""
-        with self._lock:
-            if self._pid == getpid() and self._session is not None:
-                self._session.close()  # type: ignore[no-untyped-call]  # the library has no type annotation here
-            self._session = None
-            self._cache.close()
-            if "_log_filter" in self.__dict__:
-                self._log_filter.remove()
-
-    def _answer(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
-        """Return the reply from the cache, or send the request and retry it."""
+    def _read_or_send(self, outgoing: Outgoing[T], key: str) -> Reply[T]:
+        """Return the reply of the responder, from the cache, or of the service."""
         settings, call = self._settings, outgoing.call
         if self.responder is not None:
             from entrez_kit.services.transport.in_process import answer_call
@@ -256,7 +180,7 @@ class Transport:
         is_cached = call.ttl is not None and not settings.no_cache and settings.cache_ttl != 0
         renew = not settings.offline and (settings.refresh or call.fresh)
         if is_cached and not renew and (stored := self._cache.read(key)) is not None:
-            if (reply := self._accept(call, stored)) is not None:
+            if (reply := self._use_stored(call, stored)) is not None:
                 return reply
             renew = time.time() < stored.expires  # the reader rejected it, or the user's limit is shorter
         if settings.offline:
@@ -265,9 +189,9 @@ class Transport:
                 recovery_hint=FrontendText("Run without ", OFFLINE_SWITCH, " to send the request."),
                 details=call.describe("offline"),
             )
-        return self._repeat(outgoing, key, is_cached=is_cached, renew=renew)
+        return self._retry(outgoing, partial(self._attempt, outgoing, key, is_cached=is_cached, renew=renew))
 
-    def _accept(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
+    def _use_stored(self, call: Call[T], stored: StoredReply) -> Reply[T] | None:
         """Return a stored reply if it has not expired and its reader accepts it; else None.
 
         If its creation time is in the future, the clock was wrong and its age is unknown.
@@ -290,46 +214,8 @@ class Transport:
                 )
         return None
 
-    def _send(self, request: "CallRequest[T]", *, is_cached: bool, renew: bool) -> Reply[T]:
-        """Make one attempt through the session, which reads and writes the cache."""
-        outgoing, call = request.outgoing, request.outgoing.call
-        request.headers["Cache-Control"] = "" if is_cached else "no-store"
-        no_proxies: dict[str, str] = {}  # or requests looks them up, and the adapter does so for each redirect
-        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False, proxies=no_proxies)
-        expires = response.expires.timestamp() if response.expires is not None else 0.0
-        kind = response.headers.get("Content-Type", "")
-        if response.from_cache:  # another process has just stored it
-            created = response.created_at.timestamp()
-            stored = StoredReply(
-                content=response.content,
-                status=response.status_code,
-                created=created,
-                expires=expires,
-                content_type=kind,
-            )
-            return self._accept(call, stored) or self._send(request, is_cached=is_cached, renew=True)
-        return Reply(
-            content=response.content,
-            value=request.value,
-            url=self.display_url(call),
-            method=call.method,
-            from_cache=False,
-            status=200,
-            attempts=outgoing.sent,
-            until=0.0 if self._settings.refresh or call.fresh else expires,
-            created=getattr(response, "stored_at", response.created_at).timestamp(),
-            content_type=kind,
-        )
-
-    def display_url(self, call: Call) -> str:
-        """Return the URL of a call for output, without the port of the sandbox, which changes in every run."""
-        if not self._settings.demo and not self._settings.answers_in_process and self.responder is None:
-            return call.shown_url
-        return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
-
-    def _repeat(self, outgoing: Outgoing[T], key: str, *, is_cached: bool, renew: bool) -> Reply[T]:
-        """Run the attempts of a call; if all fail, raise the error of the last one."""
-        from entrez_kit.services.transport.cached_session import CallRequest
+    def _retry(self, outgoing: Outgoing[T], attempt: Callable[[], Reply[T]]) -> Reply[T]:
+        """Attempt a call until one attempt succeeds; if all fail, raise the error of the last one."""
         from entrez_kit.services.transport.retry import Backoff, OutOfTime, Retryable, run
 
         call = outgoing.call
@@ -351,7 +237,7 @@ class Transport:
         error: EntrezKitError
         try:
             return run(
-                lambda _: self._send(CallRequest(outgoing, key), is_cached=is_cached, renew=renew),
+                lambda _: attempt(),
                 retries=getattr(self._settings, POLICIES[call.service].retries),
                 deadline=outgoing.deadline,
                 backoff=self._backoff or Backoff(),
@@ -369,6 +255,44 @@ class Transport:
         logger.debug("request %s: %s failed: %s", _request_id(), call.endpoint, error)
         raise error
 
+    def _attempt(self, outgoing: Outgoing[T], key: str, *, is_cached: bool, renew: bool) -> Reply[T]:
+        """Send one request through the session, which stores the reply in the cache.
+
+        Args:
+            is_cached: whether the cache is used for this call.
+            renew: whether to send the request even if the cache has a reply.
+        """
+        from entrez_kit.services.transport.cached_session import CallRequest
+
+        call, request = outgoing.call, CallRequest(outgoing, key)
+        request.headers["Cache-Control"] = "" if is_cached else "no-store"
+        no_proxies: dict[str, str] = {}  # or requests looks them up, and the adapter does so for each redirect
+        response = self._open_session().send(request, force_refresh=renew, allow_redirects=False, proxies=no_proxies)
+        expires = response.expires.timestamp() if response.expires is not None else 0.0
+        kind = response.headers.get("Content-Type", "")
+        if response.from_cache:  # another process has just stored it
+            created = response.created_at.timestamp()
+            stored = StoredReply(
+                content=response.content,
+                status=response.status_code,
+                created=created,
+                expires=expires,
+                content_type=kind,
+            )
+            return self._use_stored(call, stored) or self._attempt(outgoing, key, is_cached=is_cached, renew=True)
+        return Reply(
+            content=response.content,
+            value=request.value,
+            url=self.display_url(call),
+            method=call.method,
+            from_cache=False,
+            status=200,
+            attempts=outgoing.sent,
+            until=0.0 if self._settings.refresh or call.fresh else expires,
+            created=getattr(response, "stored_at", response.created_at).timestamp(),
+            content_type=kind,
+        )
+
     def _open_session(self) -> "CachedSession":
         """Return the session of this process; a forked child must not use its parent's connections."""
         with self._lock:
@@ -383,15 +307,31 @@ class Transport:
                 self._log_filter.install()
             return self._session
 
+    def display_url(self, call: Call) -> str:
+        """Return the URL of a call for output, without the port of the sandbox, which changes in every run."""
+        if not self._settings.demo and not self._settings.answers_in_process and self.responder is None:
+            return call.shown_url
+        return re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", call.shown_url)
+
+    def close(self) -> None:
+        """Close the connections and the cache file; the next call opens them again."""
+        with self._lock:
+            if self._pid == getpid() and self._session is not None:
+                self._session.close()  # type: ignore[no-untyped-call]  # the library has no type annotation here
+            self._session = None
+            self._cache.close()
+            if "_log_filter" in self.__dict__:
+                self._log_filter.remove()
+
 
 def _request_id() -> str:
     trace = tracing.get_current_trace()
     return trace.request_id if trace is not None else "-"
 
 
-def _note_exchange(outgoing: Outgoing, reply: Reply | None, seconds: float) -> None:
+def _note_outcome(outgoing: Outgoing, seconds: float) -> None:
     """Record the outcome of a request in the trace of the current operation and in the log."""
-    endpoint, sent = outgoing.call.endpoint, outgoing.sent
+    endpoint, sent, reply = outgoing.call.endpoint, outgoing.sent, outgoing.reply
     size = len(reply.content) if reply is not None else 0
     from_cache = reply is not None and reply.from_cache
     if from_cache and (count := count_received.get()) is not None:  # other replies were counted when they arrived
@@ -443,7 +383,7 @@ class ServiceClient:
 
         return get_max_in_flight(self._settings, self._SERVICE)
 
-    def _send(
+    def _request_path(
         self,
         endpoint: str,
         path: str,

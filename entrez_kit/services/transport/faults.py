@@ -107,7 +107,7 @@ def _yield_causes(exc: BaseException) -> Any:
 
 def truncated_error(call: Call, status: int, size: int) -> UpstreamError:
     """Return the error for a truncated body."""
-    return invalid_response(call, f"a body that is truncated after {size:,} bytes", status)
+    return invalid_response(call, f"a body that is truncated after {size:,} bytes", status, "truncated")
 
 
 def timeout_error(call: Call) -> UpstreamError:

@@ -122,10 +122,12 @@ class _OrderedPool(Generic[T]):
             self._in_flight += 1
         # A daemon thread: Ctrl-C does not wait for the last reply.
         run = self._context.copy().run
-        threading.Thread(target=run, args=(self._run, flight, call), daemon=True, name="entrez-kit request").start()
+        threading.Thread(
+            target=run, args=(self._run_flight, flight, call), daemon=True, name="entrez-kit request"
+        ).start()
         return True
 
-    def _run(self, flight: _Flight[T], call: Callable[[], T]) -> None:
+    def _run_flight(self, flight: _Flight[T], call: Callable[[], T]) -> None:
         _current.set(flight)
         count_received.set(add_received)
         try:

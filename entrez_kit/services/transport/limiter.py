@@ -264,7 +264,7 @@ class _SharedState:
             if self._path is not None and _get_now_ms() >= self.alone_until_ms:
                 try:
                     descriptor = stack.enter_context(_lock_file(self._path))
-                    self._read(descriptor)
+                    self._read_state(descriptor)
                     self._descriptor = descriptor
                 except (OSError, NotImplementedError) as exc:
                     self._go_alone(exc)
@@ -286,7 +286,7 @@ class _SharedState:
         self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
         self.alone_until_ms = _get_now_ms() + RETRY_FILE_MS
 
-    def _read(self, descriptor: int) -> None:
+    def _read_state(self, descriptor: int) -> None:
         now_ms = _get_now_ms()
         text = os.read(descriptor, MAX_STATE_BYTES)
         saved = _parse(text)

@@ -91,7 +91,7 @@ _ACCUSING = _compile_any(
     r"\b(pars(e|er|ing)\b.{0,20}\berror|cannot parse|unable to parse|could not parse)",
     r"\b(please use|use your own)\b",
 )
-TRANSIENT: Final = _compile_any(
+_TRANSIENT: Final = _compile_any(
     r"ncbi c\+\+ exception",
     r"\bcexception\b",
     r"ctxrawclient",
@@ -256,7 +256,7 @@ def _check_ids(words: str, call: Call, sent_credentials: frozenset[str]) -> Entr
 
 
 def _check_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if TRANSIENT.search(words) or _DATABASE.search(words) or not _is_about_an_argument(words, call, sent_credentials):
+    if _TRANSIENT.search(words) or _DATABASE.search(words) or not _is_about_an_argument(words, call, sent_credentials):
         return None
     return InvalidInput(f"{call.title} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"})
 
@@ -335,7 +335,7 @@ _UNREMARKABLE: Final[Mapping[str, re.Pattern[str]]] = {
 
 
 def _check_europepmc_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if TRANSIENT.search(words) or words == VERSION_ONLY:
+    if _TRANSIENT.search(words) or words == VERSION_ONLY:
         return None
     for ours, theirs, pattern in _ABOUT_ARGUMENTS:
         if pattern.search(words):
@@ -426,13 +426,22 @@ def backend_error(call: Call, words: str, status: int) -> UpstreamError:
     service = "ncbi" if call.service in ("eutils", "idconv") else call.service
     return UpstreamError(
         f"{call.title} could not process the {call.endpoint} request: {words}",
-        details=call.describe(f"{service}_unreachable", status=status),
+        details=call.describe(f"{service}_unreachable", status=status, **_classify_failure(words)),
     )
 
 
-def invalid_response(call: Call, what: str, status: int) -> UpstreamError:
-    """Return the error for an invalid reply."""
+def _classify_failure(words: str) -> dict[str, str]:
+    """Return the code of a failure, if the words of the service say that it is temporary."""
+    return {"problem": "temporary"} if _TRANSIENT.search(words) else {}
+
+
+def invalid_response(call: Call, what: str, status: int, problem: str | None = None) -> UpstreamError:
+    """Return the error for an invalid reply.
+
+    Args:
+        problem: a code of the problem, if there is one.
+    """
     return UpstreamError(
         f"{call.title} sent an invalid {call.endpoint} reply: {what}.",
-        details=call.describe("invalid_response", status=status),
+        details=call.describe("invalid_response", status=status, **({"problem": problem} if problem else {})),
     )

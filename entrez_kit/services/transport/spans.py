@@ -7,7 +7,7 @@ server, a command with OTEL_EXPORTER_OTLP_ENDPOINT, or a Python program with a t
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from entrez_kit.base.errors import EntrezKitError
 if TYPE_CHECKING:
     from entrez_kit.base.redaction import Redactor
     from entrez_kit.base.settings import Settings
+    from entrez_kit.services.transport import Outgoing
 
 
 @contextmanager
@@ -36,20 +37,50 @@ def open_span(name: str, *, is_request: bool = False, **attributes: Any) -> Iter
 @contextmanager
 def operation_span(name: str, settings: "Settings") -> Iterator[None]:
     """Open the span of an operation, and record the outcome of the operation on it."""
-    started = time.monotonic()
-    with open_span(name) as span:
-        from entrez_kit.base.redaction import Redactor
+    from entrez_kit.base.redaction import Redactor
 
+    def list_ids() -> dict[str, Any]:
         call = tracing.get_current_trace()
-        ids = {"entrez_kit.request_id": call.request_id} if call is not None else {}
-        error: EntrezKitError | None = None
-        try:
-            yield
-        except EntrezKitError as exc:
-            error = exc
-            raise
-        finally:
-            record_outcome(span, error, Redactor.of(settings), seconds=time.monotonic() - started, **ids)
+        return {"entrez_kit.request_id": call.request_id} if call is not None else {}
+
+    with open_span(name) as span, _record_outcome(span, Redactor.of(settings), list_ids):
+        yield
+
+
+@contextmanager
+def request_span(outgoing: "Outgoing[Any]", redactor: "Redactor") -> Iterator[None]:
+    """Open the span of a request, and record its outcome on it."""
+    call = outgoing.call
+
+    def describe_reply() -> dict[str, Any]:
+        reply = outgoing.reply
+        if reply is None:
+            return {}
+        return {
+            "entrez_kit.from_cache": reply.from_cache,
+            "entrez_kit.attempts": reply.attempts,
+            "http.response.status_code": reply.status,
+            "http.response.body.size": len(reply.content),
+        }
+
+    attributes = {"entrez_kit.service": call.service, "entrez_kit.endpoint": call.endpoint}
+    name = f"{call.service} {call.endpoint}"
+    with open_span(name, is_request=True, **attributes) as span, _record_outcome(span, redactor, describe_reply):
+        yield
+
+
+@contextmanager
+def _record_outcome(span: Any, redactor: "Redactor", list_attributes: Callable[[], dict[str, Any]]) -> Iterator[None]:
+    """Record the outcome of the block on a span."""
+    started = time.monotonic()
+    error: EntrezKitError | None = None
+    try:
+        yield
+    except EntrezKitError as exc:
+        error = exc
+        raise
+    finally:
+        record_outcome(span, error, redactor, seconds=time.monotonic() - started, **list_attributes())
 
 
 def record_outcome(

@@ -507,7 +507,7 @@ def test_an_interrupt_during_a_request_shows_how_to_continue(
     def interrupt(*arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("entrez_kit.core.operation.DocumentOperation.answer", interrupt)
+    monkeypatch.setattr("entrez_kit.core.operation.DocumentOperation.compute", interrupt)
     done = alone("spell", "asthma", *more)
 
     assert done.status == 130

@@ -201,7 +201,7 @@ def has_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any
     state.flags.update(flags)
     state.__dict__["settings"] = settings
     state.__dict__["services"] = Services(settings, transport=Transport(settings))
-    _report.report_notices(state)
+    _report.report_notes(state)
     return any("NCBI_API_KEY" in text for text in said)
 
 

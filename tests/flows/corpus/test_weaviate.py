@@ -576,7 +576,7 @@ def test_with_a_server_the_search_uses_it_unless_the_request_names_the_local_ind
 
     assert "pmid:1001" not in {hit.doc_id for hit in unnamed.results}
     assert "pmid:1001" in {hit.doc_id for hit in local.results}
-    assert (unnamed.cautions, local.cautions) == ([], [])
+    assert (unnamed.warning_texts(), local.warning_texts()) == ([], [])
 
 
 def test_a_server_without_changed_passages_is_not_used_unless_the_request_names_it(services: Services) -> None:
@@ -590,5 +590,5 @@ def test_a_server_without_changed_passages_is_not_used_unless_the_request_names_
 
     assert "pmid:1005" in {hit.doc_id for hit in unnamed.results}
     assert "pmid:1005" not in {hit.doc_id for hit in named.results}
-    assert len(unnamed.cautions) == len(named.cautions) == 1
-    assert unnamed.remarks()[0] == unnamed.cautions[0]
+    assert len(unnamed.warning_texts()) == len(named.warning_texts()) == 1
+    assert unnamed.list_notes()[0] == str(unnamed.warning_texts()[0])

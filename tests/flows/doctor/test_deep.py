@@ -174,7 +174,7 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
         "ECitMatch",
         {"unknown_field PERHAPS", "other_content reply"},
     ),
-    "a complaint that is not made any more": (
+    "a warning that is not made any more": (
         "esearch",
         replace_text("<ErrorList>.*</ErrorList>", ""),
         "ESearch, unknown field",

@@ -41,7 +41,7 @@ def test_versions_are_listed_and_a_missing_library_is_reported(
 
 
 def test_notices_about_the_settings_are_warnings(settings: Settings) -> None:
-    report = run_locally(replace(settings, notices=("config.toml: unknown setting 'x' ignored",)))
+    report = run_locally(replace(settings, notes=("config.toml: unknown setting 'x' ignored",)))
 
     check = find_check(report, "configuration")
     assert check.status == "warning"

@@ -325,7 +325,7 @@ def test_a_project_file_cannot_choose_a_copy(tmp_path: Path) -> None:
     settings = load_settings(environ={"HOME": str(tmp_path)}, working_dir=tmp_path)
 
     assert settings.local is None
-    assert any("local" in notice for notice in settings.notices)
+    assert any("local" in note for note in settings.notes)
 
 
 def test_agents_get_the_name_of_the_copy_with_every_result(copied_home: Path) -> None:

@@ -212,7 +212,7 @@ class PreparedConverter:
         raise EntityNotFound("none of the ids")
 
     def run(self, *ids: str) -> ConvertResult:
-        return CONVERT.answer(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
+        return CONVERT.compute(self, CONVERT.build({"ids": list(ids)}))  # type: ignore[arg-type]
 
 
 def make_record(pmid: str, *, doi: str = "", pmc: str = "", invalid: str = "") -> str:

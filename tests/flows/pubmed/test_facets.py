@@ -102,15 +102,15 @@ def test_records_that_do_not_arrive_are_a_partial_result(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit = kit_for(sandbox)
-    run = StreamOperation.answer
+    compute = StreamOperation.compute
 
     def answer_with_missing_record(operation: StreamOperation[Any, Any, Any], services: object, request: object) -> Any:
-        result = run(operation, services, request)  # type: ignore[arg-type]
+        result = compute(operation, services, request)  # type: ignore[arg-type]
         if operation.method != "search_articles":
             return result
         return result.model_copy(update={"pmids": [*result.pmids[:2], "12"], "total_found": 3})
 
-    monkeypatch.setattr(StreamOperation, "answer", answer_with_missing_record)
+    monkeypatch.setattr(StreamOperation, "compute", answer_with_missing_record)
     result = COUNT_FACETS.run(kit.services, {"query_term": "crispr"})
 
     assert (result.records_counted, result.complete) == (2, False)

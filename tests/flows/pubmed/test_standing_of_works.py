@@ -181,14 +181,14 @@ def test_corpus_documents_have_the_standing_only_with_details(corpus: EntrezKit)
     assert {hit.doc_id.removeprefix("pmid:"): get_status(hit) for hit in detailed.results} == {
         hit.doc_id.removeprefix("pmid:"): STANDING[hit.doc_id.removeprefix("pmid:")] for hit in plain.results
     }
-    assert f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]" in plain.remarks()
-    assert plain.remarks() == detailed.remarks()
+    assert f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]" in plain.list_notes()
+    assert plain.list_notes() == detailed.list_notes()
     document = corpus.rag_get(doc_id=f"pmid:{PARTLY}")
     assert "standing" not in document.model_dump()
-    assert document.remarks() == [f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]"]
+    assert document.list_notes() == [f"pmid:{PARTLY} [Partially retracted: J Moons. 2024 Feb 3;4(2):77]"]
     assert document.quality.total == 0
     assert get_status(corpus.rag_get(doc_id=f"pmid:{PARTLY}", details=True)) == "partially_retracted"
-    assert corpus.rag_get(doc_id=f"pmid:{PLAIN}").remarks() == []
+    assert corpus.rag_get(doc_id=f"pmid:{PLAIN}").list_notes() == []
 
 
 def test_a_record_stored_by_an_older_version_gets_its_standing(corpus: EntrezKit) -> None:

@@ -24,7 +24,9 @@ MORE = {"entrez_search": {"db": "pubmed"}, "pubmed_sync_delta": {"query_key": "k
 
 def _list_warnings(operation: Operation[Any, Any], result: Any) -> list[str]:
     warnings = getattr(result, "warnings", None)
-    return result.remarks() if warnings is None else [str(getattr(warning, "message", warning)) for warning in warnings]
+    return (
+        result.list_notes() if warnings is None else [str(getattr(warning, "message", warning)) for warning in warnings]
+    )
 
 
 def test_all_operations_that_search_are_known_to_have_a_query() -> None:

@@ -258,7 +258,7 @@ class PreparedMatcher:
         return prepare_reply("esearch", b"<eSearchResult><Count>0</Count><IdList/></eSearchResult>")
 
     def run(self, *citations: dict[str, str]) -> MatchResult:
-        return LOOKUP_CITATION.answer(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]
+        return LOOKUP_CITATION.compute(self, LOOKUP_CITATION.build({"citations": list(citations)}))  # type: ignore[arg-type]
 
 
 FULL = {"journal": "J", "year": "2020", "volume": "1", "first_page": "1"}

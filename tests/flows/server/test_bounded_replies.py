@@ -14,7 +14,8 @@ from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
+from entrez_kit.server.portions import DEFAULT_LIMIT
+from entrez_kit.server.shortening import count_characters
 from entrez_kit.server.toolsets import TOOLSETS
 
 pytestmark = [pytest.mark.anyio, pytest.mark.long, pytest.mark.process]

@@ -17,7 +17,8 @@ from mcp_helpers import Json, ServicesFor, connect, read_structured
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, count_characters
+from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT
+from entrez_kit.server.shortening import count_characters
 from entrez_kit.server.tools import Toolbox
 from entrez_kit.server.toolsets import TOOLSETS
 

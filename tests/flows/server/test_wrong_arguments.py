@@ -12,8 +12,9 @@ from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.server.app import Options
 from entrez_kit.server.clients import ServerServices
-from entrez_kit.server.portions import DEFAULT_LIMIT, count_characters
+from entrez_kit.server.portions import DEFAULT_LIMIT
 from entrez_kit.server.schemas import AgentOperation
+from entrez_kit.server.shortening import count_characters
 from entrez_kit.server.tool_definitions import build_definitions
 from entrez_kit.server.tools import Toolbox
 from entrez_kit.server.toolsets import TOOLSETS
@@ -41,7 +42,7 @@ def test_every_invalid_argument_is_named_in_the_words_of_tools(
     for name, part in schema["properties"].items():
         bad = [*WRONG.get(part.get("type", ""), []), *(["nonsense"] if "enum" in part else [])]
         calls += [{**good, name: value} for value in bad]
-    monkeypatch.setattr(AgentOperation, "answer", _fail)
+    monkeypatch.setattr(AgentOperation, "compute", _fail)
 
     refused = 0
     for arguments in calls:
@@ -86,7 +87,7 @@ def test_numbers_show_their_bounds_and_are_rejected_outside_of_them(
     if name in ("retmax", "retstart"):
         example = {"query_key": "1", "web_env": "x"}
     toolbox = Toolbox(None)
-    monkeypatch.setattr(AgentOperation, "answer", _fail)
+    monkeypatch.setattr(AgentOperation, "compute", _fail)
     beyond = [part["minimum"] - 1, -1, *([part["maximum"] + 1] if "maximum" in part else [])]
 
     for value in {*beyond, str(beyond[0])}:

@@ -37,7 +37,7 @@ def test_xdg_folders_work_without_a_home(tmp_path: Path) -> None:
     )
 
     assert loaded.cache_dir == tmp_path / "cache" / "entrez-kit"
-    assert loaded.notices == ()
+    assert loaded.notes == ()
 
 
 def test_one_folder_can_contain_everything(sources: Sources, tmp_path: Path) -> None:
@@ -66,8 +66,8 @@ def test_a_missing_home_causes_one_notice(home: str | None) -> None:
     assert loaded.cache_dir == loaded.state_dir / "cache"
     assert loaded.data_dir == loaded.state_dir / "data"
     assert loaded.config_file is None
-    assert len(loaded.notices) == 1
-    assert "ENTREZ_KIT_HOME" in loaded.notices[0]
+    assert len(loaded.notes) == 1
+    assert "ENTREZ_KIT_HOME" in loaded.notes[0]
 
 
 @needs_modes
@@ -78,7 +78,7 @@ def test_a_read_only_home_causes_one_notice(sources: Sources, monkeypatch: pytes
     loaded = sources.load()
 
     assert (loaded.cache_dir, loaded.data_dir) == (loaded.state_dir / "cache", loaded.state_dir / "data")
-    assert len(loaded.notices) == 1
+    assert len(loaded.notes) == 1
     assert loaded.ncbi_max_retries == 2
 
 
@@ -91,7 +91,7 @@ def test_a_home_without_access_causes_one_notice(sources: Sources, monkeypatch: 
     loaded = sources.load()
 
     assert loaded.cache_dir == loaded.state_dir / "cache"
-    assert len(loaded.notices) == 1
+    assert len(loaded.notes) == 1
 
 
 def test_a_configured_home_that_cannot_be_written_is_named_in_the_notice(sources: Sources, tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_configured_home_that_cannot_be_written_is_named_in_the_notice(sources
     loaded = sources.load(ENTREZ_KIT_HOME=str(file / "below"))
 
     assert loaded.cache_dir == loaded.state_dir / "cache"
-    assert len([notice for notice in loaded.notices if "cannot be written" in notice]) == 1
-    assert str(file / "below") in " ".join(loaded.notices)
+    assert len([notice for notice in loaded.notes if "cannot be written" in notice]) == 1
+    assert str(file / "below") in " ".join(loaded.notes)
 
 
 @needs_modes
@@ -141,7 +141,7 @@ def test_a_machine_without_a_writable_folder_causes_no_crash(
     loaded = load_settings(environ={"HOME": "/nonexistent"})
 
     assert loaded.cache_dir.is_absolute()
-    assert len(loaded.notices) == (0 if sys.platform in ("win32", "darwin") else 1)
+    assert len(loaded.notes) == (0 if sys.platform in ("win32", "darwin") else 1)
 
 
 @needs_modes

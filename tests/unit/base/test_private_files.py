@@ -10,7 +10,8 @@ from platform_marks import needs_modes
 from settings_sources import Sources
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder, open_private
+from entrez_kit.base.private_files import make_private_folder, open_private
+from entrez_kit.base.sqlite_files import list_database_files, make_private_database
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.services.transport.cache import CacheUnusable, open_file
 
@@ -76,7 +77,7 @@ def test_a_folder_or_file_of_another_user_is_refused(tmp_path: Path, monkeypatch
 def test_if_all_names_in_the_temporary_folder_are_taken_a_new_one_is_created(sources: Sources) -> None:
     before = sources.load()
     first = before.state_dir
-    assert not before.notices
+    assert not before.notes
     for name in (first.name, *(f"{first.name}-{number}" for number in range(1, 10))):
         (first.parent / name).mkdir()
         (first.parent / name).chmod(0o777)
@@ -86,4 +87,4 @@ def test_if_all_names_in_the_temporary_folder_are_taken_a_new_one_is_created(sou
     assert found.parent == first.parent
     again = sources.load()
     assert again.state_dir == found
-    assert len([notice for notice in again.notices if str(first) in notice]) == 1
+    assert len([notice for notice in again.notes if str(first) in notice]) == 1

@@ -118,7 +118,7 @@ def test_a_project_file_cannot_set_secrets_addresses_or_folders(sources: Sources
     loaded = sources.load()
 
     assert name not in loaded.origins
-    assert loaded.notices == (f"{PROJECT_FILE}: {name} is not taken from a project file; use {BY_NAME[name].variable}",)
+    assert loaded.notes == (f"{PROJECT_FILE}: {name} is not taken from a project file; use {BY_NAME[name].variable}",)
 
 
 IN_PROJECT = {setting.name: setting for setting in SETTINGS if setting.in_project_file}
@@ -143,10 +143,10 @@ def test_a_project_file_sets_a_number_only_within_safe_bounds(sources: Sources, 
         sources.project_file(f"{name} = {number}")
         loaded = sources.load()
         if setting.project_range[0] <= number <= setting.project_range[1]:
-            assert (getattr(loaded, name), loaded.notices) == (number, ())
+            assert (getattr(loaded, name), loaded.notes) == (number, ())
         else:
             assert getattr(loaded, name) == get_default(name)
-            (notice,) = loaded.notices
+            (notice,) = loaded.notes
             assert notice.startswith(f"{PROJECT_FILE}: {name} ")
             assert setting.variable in notice
 
@@ -180,7 +180,7 @@ def test_a_project_file_cannot_cache_replies_longer_than_a_day(
     loaded = sources.load()
 
     assert loaded.cache_ttl == expected
-    assert len(loaded.notices) == (expected is None)
+    assert len(loaded.notes) == (expected is None)
 
 
 def test_the_user_may_cache_replies_longer_than_a_day(sources: Sources) -> None:
@@ -197,7 +197,7 @@ def test_a_project_file_of_another_user_is_ignored_with_a_notice(sources: Source
     loaded = sources.load()
 
     assert loaded.ncbi_max_retries == 6
-    assert loaded.notices == (f"{sources.project / PROJECT_FILE} belongs to another user; it is ignored",)
+    assert loaded.notes == (f"{sources.project / PROJECT_FILE} belongs to another user; it is ignored",)
 
 
 @needs_modes
@@ -212,7 +212,7 @@ def test_a_user_config_of_another_user_is_ignored_with_a_notice(
     loaded = sources.load(ENTREZ_KIT_CONFIG=str(path)) if is_named else sources.load()
 
     assert loaded.eutils_url == get_default("eutils_url")
-    assert loaded.notices == (f"{path} belongs to another user; it is ignored",)
+    assert loaded.notes == (f"{path} belongs to another user; it is ignored",)
 
 
 @pytest.mark.long
@@ -243,8 +243,8 @@ def test_a_project_file_of_thousands_of_settings_causes_a_page_of_notices(source
     start = time.process_time()
     loaded = sources.load()
 
-    assert len(loaded.notices) == 21
-    assert all(len(notice) < 300 for notice in loaded.notices)
+    assert len(loaded.notes) == 21
+    assert all(len(notice) < 300 for notice in loaded.notes)
     assert time.process_time() - start < 10
 
 
@@ -253,7 +253,7 @@ def test_an_api_key_is_read_from_a_private_user_config(sources: Sources) -> None
     loaded = sources.load()
 
     assert loaded.ncbi_api_key == SecretStr(CANARY)
-    assert loaded.notices == ()
+    assert loaded.notes == ()
     assert loaded.requests_per_second == 10
 
 
@@ -265,7 +265,7 @@ def test_an_api_key_in_a_user_config_that_others_can_read_is_ignored_with_a_noti
 
     assert loaded.ncbi_api_key is None
     assert (loaded.ncbi_max_retries, loaded.ncbi_admin_email) == (2, SecretStr(EMAIL))
-    assert loaded.notices == (
+    assert loaded.notes == (
         f"{sources.user_file}: ncbi_api_key ignored because others can read the file; run chmod 600 on it",
     )
 
@@ -276,7 +276,7 @@ def test_a_user_config_cannot_set_its_own_folder(sources: Sources, name: str) ->
     loaded = sources.load()
 
     assert name not in loaded.origins
-    assert loaded.notices == (
+    assert loaded.notes == (
         f"{sources.user_file}: {name} is not taken from the user config; use {BY_NAME[name].variable}",
     )
 
@@ -287,7 +287,7 @@ def test_unknown_keys_cause_a_notice_with_a_similar_name(sources: Sources) -> No
     loaded = sources.load()
 
     assert loaded.ncbi_max_retries == 6
-    assert loaded.notices == (
+    assert loaded.notes == (
         f"{PROJECT_FILE}: unknown setting 'quite_different' ignored",
         f"{sources.user_file}: unknown setting 'ncbi_max_retrys' ignored; did you mean ncbi_max_retries?",
         f"{sources.user_file}: unknown setting 'NCBI_TIMEOUT_MS' ignored; write ncbi_timeout_ms",
@@ -498,9 +498,9 @@ def test_a_user_config_that_cannot_be_opened_causes_one_notice(sources: Sources)
     sources.user_file.mkdir(parents=True)
     loaded = sources.load()
 
-    assert len(loaded.notices) == 1
-    assert "cannot be read" in loaded.notices[0]
-    assert str(sources.user_file) in loaded.notices[0]
+    assert len(loaded.notes) == 1
+    assert "cannot be read" in loaded.notes[0]
+    assert str(sources.user_file) in loaded.notes[0]
 
 
 def test_a_named_config_replaces_the_users_own(sources: Sources, tmp_path: Path) -> None:
@@ -534,7 +534,7 @@ def test_every_setting_is_a_field_with_the_default_of_the_contract(sources: Sour
         "state_dir",
         "copy_label",
         "origins",
-        "notices",
+        "notes",
     }
     loaded = sources.load()
     expected = {

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
-from entrez_kit.commands import _formats, _output, _pipeline, _state
+from entrez_kit.commands import _formats, _output, _pipeline, _plan
 from entrez_kit.commands._formats import documents, fields, rows
 from entrez_kit.commands._formats import yaml as yaml_format
 from entrez_kit.commands._views import markdown
@@ -116,7 +116,9 @@ def test_an_unknown_field_is_rejected_with_the_existing_fields() -> None:
         fields.choose_columns(["titel"], {}, fields.DocumentPaths(Article))
 
     assert "pmid" in caught.value.details["fields"]
-    assert "journal_info" in caught.value.recovery_hint
+    assert "journal_info" in caught.value.details["fields"]
+    assert caught.value.recovery_hint.startswith("Fields are: title, pmid, ")
+    assert "more, which -f json shows" in caught.value.recovery_hint
 
 
 @pytest.mark.parametrize(
@@ -183,7 +185,7 @@ def test_every_format_of_single_records_writes_each_at_once(form: str) -> None:
         page=lambda record: str(record["pmid"]),
     )
     sink = Sink()
-    plan = _state.Plan(BY_NAME[form], (), None)
+    plan = _plan.Plan(BY_NAME[form], (), None)
     job = _formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
     writer = _pipeline.create_writer(job)
 

@@ -3,17 +3,18 @@
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
-from pydantic import Field
+from pydantic import Field, ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS
-from entrez_kit.core.model import Request, Result
-from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, execute, run_catching
+from entrez_kit.core.argument_errors import invalid_arguments
+from entrez_kit.core.model import FOUR_DIGITS, Request, Result
+from entrez_kit.core.operation import DocumentOperation, Operation, Outcomes, StreamOperation, catch_errors, execute
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.services import Services
@@ -108,7 +109,7 @@ def test_the_missing_inputs_are_known_after_the_stream_and_reported_with_the_res
         assert list(outcomes) == [2, 0]
         return outcomes
 
-    walked = run_catching(read_stream)
+    walked = catch_errors(read_stream)
 
     assert isinstance(walked.result, Doubling)
     assert isinstance(walked.error, EntityNotFound)
@@ -122,7 +123,7 @@ def test_an_interrupted_stream_raises_the_same_error_collected_and_streamed(serv
         list(outcomes)
         return outcomes
 
-    streamed, collected = run_catching(read_stream), execute(DOUBLE, services, arguments)
+    streamed, collected = catch_errors(read_stream), execute(DOUBLE, services, arguments)
 
     assert streamed.result is None
     assert collected.result is None
@@ -145,7 +146,7 @@ def test_a_result_for_a_front_end_names_the_service_and_one_for_another_operatio
     request = operation.build({"numbers": [1]})
     with closing(Services(Settings(no_cache=True, copy_label="a copy"))) as services:
         run, executed = operation.run(services, request), execute(operation, services, {"numbers": [1]}).result
-        inner = operation.answer(services, request)
+        inner = operation.compute(services, request)
 
     assert executed is not None
     for result in (run, executed):
@@ -183,11 +184,38 @@ def test_records_are_passed_to_a_function_only_if_the_operation_can(services: Se
     request = DOUBLE.build({"numbers": [1, 2]})
     taken: list[int] = []
 
-    passed_on = replace(DOUBLE, collect_into=collect_into).finish(request, Doubling(services, request), taken.append)
-    collected = DOUBLE.finish(request, Doubling(services, request), taken.append)
+    passed_on = replace(DOUBLE, collect_into=collect_into).collect_result(
+        request, Doubling(services, request), taken.append
+    )
+    collected = DOUBLE.collect_result(request, Doubling(services, request), taken.append)
 
     assert (passed_on.doubled, taken) == ([], [2, 4])
     assert collected.doubled == [2, 4]
+
+
+class Limited(Request):
+    names: list[Annotated[str, Field(min_length=2)]] = Field(max_length=3, min_length=1)
+    number: Annotated[int, Field(ge=1)] | None = None
+    year: str = Field(default="2019", pattern=FOUR_DIGITS)
+    flag: bool = Field(default=False, description="Whether it is on.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ({"names": ["a"]}, "Give names.0 a text of 2 or more characters."),
+        ({"names": ["ab"] * 4}, "Give names a list of 1 to 3 entries."),
+        ({"names": 1}, "Give names a list of 1 to 3 entries."),
+        ({"names": ["ab"], "number": 0}, "Give number a number of 1 or more."),
+        ({"names": ["ab"], "year": "19"}, "Give year four digits, such as 2019."),
+        ({"names": ["ab"], "flag": "maybe"}, "Give flag true or false (Whether it is on)."),
+    ],
+)
+def test_the_hint_is_what_the_declaration_of_the_argument_accepts(arguments: dict[str, Any], hint: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        Limited.model_validate(arguments)
+
+    assert invalid_arguments(caught.value, Limited).recovery_hint == hint
 
 
 def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services) -> None:
@@ -204,12 +232,12 @@ def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services
     ("operation", "arguments", "hint"),
     [
         (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Give offset a number from 0 to 9998."),
-        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values."),
-        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a longer text. Give max_results a l"),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values ("),
+        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a text of 3 or more characters. "),
         (SEARCH_ARTICLES, {}, "Add query_term."),
         (SEARCH_ARTICLES, {"query_term": "asthma", "colour": 1}, "Remove or rename colour. help() lists the "),
         (FETCH_CONTENTS, {"query_key": "1"}, "Add web_env."),
-        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Change retmax."),
+        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Give retmax a number of 1 or more."),
         (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar: the-lancet"),
     ],
 )

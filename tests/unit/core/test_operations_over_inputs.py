@@ -44,7 +44,7 @@ def test_several_inputs_are_requested_at_the_same_time_and_answered_in_order() -
     )
     services = Services(load_settings({}, environ={}))
 
-    found = take_several(one, "name").answer(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
+    found = take_several(one, "name").compute(services, PerInputRequest(inputs=["c", "b", "a", "c"]))
 
     assert [item.name for item in found.results] == ["c", "a", "c"]
     assert [(item.input, item.status) for item in found.outcomes] == [

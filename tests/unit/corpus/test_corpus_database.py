@@ -22,7 +22,7 @@ from invented_papers import Paper, list_rows, make_series, mark_deleted, read_co
 from platform_marks import needs_fork
 from project_paths import DATA
 
-from entrez_kit.base import private_files
+from entrez_kit.base import sqlite_files
 from entrez_kit.base.errors import Exit, StoreError
 from entrez_kit.corpus.search import vector_index, vectors, words
 from entrez_kit.corpus.store import database, migrations, packing, schema
@@ -270,7 +270,7 @@ def test_an_older_corpus_that_another_person_changed_is_not_migrated(store: Stor
 def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
     _fill_store(store)
     with store.reading() as connection:
-        found = private_files.read_schema(connection)
+        found = sqlite_files.read_schema(connection)
         assert connection.execute("PRAGMA trusted_schema").fetchone()[0] == 0
         assert connection.execute("PRAGMA cell_size_check").fetchone()[0] == 1
     assert {each: frozenset({text}) for each, text in found.items()} == schema.read_expected_schema()
@@ -465,9 +465,10 @@ def test_a_file_that_replaces_another_is_noticed(store: Store, tmp_path: Path) -
     assert store.stats().documents == 9
 
 
-def test_an_error_in_our_own_sql_is_not_a_store_error(store: Store) -> None:
-    with pytest.raises(sqlite3.OperationalError), store.reading() as connection:
-        connection.execute("SELEKT 1")
+@pytest.mark.parametrize("statement", ["SELECT ?", "INSERT INTO documents (pmid) VALUES (1)"])
+def test_a_wrong_use_of_the_database_is_not_a_store_error(store: Store, statement: str) -> None:
+    with pytest.raises((sqlite3.ProgrammingError, sqlite3.IntegrityError)), store.writing() as connection:
+        connection.execute(statement)
 
 
 def test_a_file_without_a_table_is_reported(store: Store) -> None:
@@ -475,7 +476,7 @@ def test_a_file_without_a_table_is_reported(store: Store) -> None:
     with store.writing() as connection:
         connection.execute("DROP TABLE membership")
 
-    with pytest.raises(StoreError, match="is incomplete") as caught:
+    with pytest.raises(StoreError, match="is damaged") as caught:
         store.upsert_pubmed_docs([Paper(5).article()], "k")
 
     assert _get_reason(caught.value) == "corrupt"

@@ -94,8 +94,8 @@ def test_every_recorded_search_has_its_count_ids_and_translation(real_data: Path
         assert found.query_translation == (root.findtext("QueryTranslation") or "").strip()
         assert found.web_env == root.findtext("WebEnv")
         assert found.query_key == root.findtext("QueryKey")
-        complaints = [element.text for name in ("ErrorList", "WarningList") for element in root.findall(f"{name}/*")]
-        assert [complaint.text for complaint in found.complaints] == [text for text in complaints if text]
+        warnings = [element.text for name in ("ErrorList", "WarningList") for element in root.findall(f"{name}/*")]
+        assert [warning.text for warning in found.warnings] == [text for text in warnings if text]
 
 
 def test_every_recorded_post_has_its_handles(real_data: Path) -> None:

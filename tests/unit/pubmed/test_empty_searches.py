@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part, split_query
-from entrez_kit.services.small_replies import Complaint, ESearchReply
+from entrez_kit.services.small_replies import ESearchReply, SearchWarning
 
 NOTHING = ESearchReply(count=0)
 
@@ -64,8 +64,8 @@ def test_an_excluded_part_is_named() -> None:
 
 
 def test_phrases_that_the_reply_names_are_not_counted() -> None:
-    kept = ESearchReply(count=0, complaints=[Complaint("phrase_not_found", "nobody a[au]", "kept")])
-    dropped = ESearchReply(count=0, complaints=[Complaint("phrase_not_found", "unicornzz", "dropped")])
+    kept = ESearchReply(count=0, warnings=[SearchWarning("phrase_not_found", "nobody a[au]", "kept")])
+    dropped = ESearchReply(count=0, warnings=[SearchWarning("phrase_not_found", "unicornzz", "dropped")])
     asked: list[str] = []
 
     assert has_emptying_part("nobody a[au] AND x", kept)

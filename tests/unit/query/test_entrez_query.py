@@ -11,7 +11,7 @@ from entrez_kit.core.broadening import compare_strictly, compare_with_query
 from entrez_kit.core.query_input import normalize_date
 from entrez_kit.query.parser import Operand, parse
 from entrez_kit.query.reduction import MeshGap, Part, Whole, find_mesh_gap, reduce_query
-from entrez_kit.services.small_replies import Complaint, ESearchReply, Fate
+from entrez_kit.services.small_replies import ESearchReply, Fate, SearchWarning
 
 RECORDS = frozenset(range(16))
 WORDS = {"alpha": frozenset({0, 1, 2, 3}), "beta": frozenset({2, 3, 8, 9}), "gamma": frozenset({3, 9, 12})}
@@ -80,7 +80,9 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
     searched = evaluate_query(searched_term, lambda word: WORDS.get(word, frozenset()))
     strict = evaluate_query(term, lambda word: WORDS.get(word, frozenset()))
     reply = ESearchReply(
-        count=len(searched), complaints=[Complaint("phrase_not_found", word) for word in unknown], query_translation=""
+        count=len(searched),
+        warnings=[SearchWarning("phrase_not_found", word) for word in unknown],
+        query_translation="",
     )
 
     verdict = compare_with_query(
@@ -107,7 +109,7 @@ def test_a_verdict_is_broadened_only_where_the_search_matched_more_than_the_quer
     ],
 )
 def test_an_unknown_word_has_this_effect(term: str, differs: bool, count: int | None, asked: str | None) -> None:
-    found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")]))
+    found = compare_strictly(term, ESearchReply(count=5, warnings=[SearchWarning("phrase_not_found", "qqq")]))
 
     assert (found.differs, found.count, found.term) == (differs, count, asked)
 
@@ -127,13 +129,13 @@ def test_an_unknown_word_has_this_effect(term: str, differs: bool, count: int | 
 def test_other_warnings_have_this_effect(
     term: str, code: str, text: str, fate: Fate, verdict: tuple[bool, int | None, str | None]
 ) -> None:
-    found = compare_strictly(term, ESearchReply(count=5, complaints=[Complaint(code, text, fate)]))
+    found = compare_strictly(term, ESearchReply(count=5, warnings=[SearchWarning(code, text, fate)]))
 
     assert (found.differs, found.count, found.term) == verdict
 
 
 def test_a_missing_count_does_not_change_the_verdict() -> None:
-    reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", "qqq")])
+    reply = ESearchReply(count=5, warnings=[SearchWarning("phrase_not_found", "qqq")])
 
     verdict = compare_with_query("(crispr AND qqq) OR sickle", reply, lambda term: None)
 
@@ -156,7 +158,7 @@ def test_a_missing_count_does_not_change_the_verdict() -> None:
 def test_a_broadened_search_names_the_dropped_part_that_the_query_requires(
     term: str, dropped: list[str], required: tuple[str, ...]
 ) -> None:
-    reply = ESearchReply(count=5, complaints=[Complaint("phrase_not_found", text) for text in dropped])
+    reply = ESearchReply(count=5, warnings=[SearchWarning("phrase_not_found", text) for text in dropped])
 
     verdict = compare_with_query(term, reply, lambda term: 0)
     first = verdict.list_warnings(reply)[0]

@@ -12,7 +12,7 @@ import pytest
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.reviews import folder as folder_module
-from entrez_kit.reviews.folder import find_inside, finish_commit, hold_lock, load, open_review, replace_files, save
+from entrez_kit.reviews.folder import find_inside, finish_commit, load, lock_review, open_review, replace_files, save
 from entrez_kit.reviews.init_review import InitRequest, init_review
 from entrez_kit.reviews.records import ReviewRecord
 from entrez_kit.services import Services
@@ -140,7 +140,7 @@ def test_a_hostile_commit_writes_no_other_file(review: Path) -> None:
 def test_a_second_writer_waits_and_is_refused(review: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_module, "LOCK_SECONDS", 0)
 
-    with open_review(review), pytest.raises(StoreError) as caught, hold_lock(review):
+    with open_review(review), pytest.raises(StoreError) as caught, lock_review(review):
         pass
 
     assert caught.value.details["reason"] == "locked"

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS
-from entrez_kit.server.portions import DEFAULT_LIMIT, Portion, count_characters, take_portion
+from entrez_kit.server.portion_arguments import take_portion
+from entrez_kit.server.portions import DEFAULT_LIMIT, Portion
+from entrez_kit.server.shortening import count_characters
 
 words = st.text("abc déf", min_size=0, max_size=400)
 

@@ -30,15 +30,17 @@ def test_both_forms_of_a_reply_are_read_the_same(content: bytes) -> None:
 
     assert (reply.count, reply.ids, reply.web_env, reply.query_key) == (2, ["11", "12"], "MCID_x", "1")
     assert reply.query_translation == '"a"[All Fields]'
-    assert [(complaint.code, complaint.text) for complaint in reply.complaints] == [
+    assert [(warning.code, warning.text) for warning in reply.warnings] == [
         ("phrase_not_found", "zzqq"),
         ("field_not_found", "foo"),
         ("phrase_ignored", "the"),
         ("quoted_phrase_not_found", '"x y"'),
         ("output_message", "No items found."),
     ]
-    assert [remark.code for remark in reply.remarks] == [item.code for item in reply.complaints[:-1]]
-    assert all(item.text in remark.message for item, remark in zip(reply.complaints, reply.remarks, strict=False))
+    assert [message.code for message in reply.warning_messages] == [item.code for item in reply.warnings[:-1]]
+    assert all(
+        item.text in message.message for item, message in zip(reply.warnings, reply.warning_messages, strict=False)
+    )
 
 
 def test_the_words_of_an_unknown_phrase_in_quotes_cause_no_second_remark() -> None:
@@ -48,9 +50,9 @@ def test_the_words_of_an_unknown_phrase_in_quotes_cause_no_second_remark() -> No
         "warninglist":{"quotedphrasesnotfound":["\\"crsipr babies\\""]}}}"""
     )
 
-    assert len(reply.complaints) == 3
-    assert [remark.code for remark in reply.remarks] == ["phrase_not_found", "quoted_phrase_not_found"]
-    assert [name in reply.remarks[0].message for name in ("zzqq", "crsipr")] == [True, False]
+    assert len(reply.warnings) == 3
+    assert [message.code for message in reply.warning_messages] == ["phrase_not_found", "quoted_phrase_not_found"]
+    assert [name in reply.warning_messages[0].message for name in ("zzqq", "crsipr")] == [True, False]
 
 
 def test_a_list_of_one_that_ncbi_sends_as_a_scalar_is_read() -> None:
@@ -59,7 +61,7 @@ def test_a_list_of_one_that_ncbi_sends_as_a_scalar_is_read() -> None:
     )
 
     assert reply.ids == ["7"]
-    assert [complaint.text for complaint in reply.complaints] == ["zzqq"]
+    assert [warning.text for warning in reply.warnings] == ["zzqq"]
 
 
 def test_a_count_only_reply_is_read() -> None:
@@ -99,7 +101,7 @@ def test_every_recorded_reply_is_read_without_loss(real_data: Path) -> None:
             count = re.search(r"<Count>([0-9]+)</Count>", text)
         assert count is not None
         assert (reply.count, reply.ids) == (int(count[1]), ids), path.name
-        assert len(reply.complaints) == len(
+        assert len(reply.warnings) == len(
             re.findall(r"<(?:PhraseNotFound|FieldNotFound|PhraseIgnored|QuotedPhraseNotFound|OutputMessage)>", text)
         ), path.name
 
@@ -157,16 +159,16 @@ def test_no_recorded_reply_is_refused(real_data: Path) -> None:
         check_esearch(reply, retmax=retmax, retstart=reply.retstart or 0, history=reply.web_env is not None)
 
 
-def _write_reply(translation: str, complaints: str) -> str:
+def _write_reply(translation: str, warnings: str) -> str:
     reply = parse_esearch(
         f"<eSearchResult><Count>1</Count><IdList/><QueryTranslation>{translation}</QueryTranslation>"
-        f"{complaints}</eSearchResult>".encode()
+        f"{warnings}</eSearchResult>".encode()
     )
-    return " ".join(remark.message for remark in reply.remarks)
+    return " ".join(message.message for message in reply.warning_messages)
 
 
 @pytest.mark.parametrize(
-    ("translation", "complaint", "says"),
+    ("translation", "warning", "says"),
     [
         ('"a"[All Fields]', "<PhraseNotFound>zzqq</PhraseNotFound>", "removed it"),
         ('"a"[All Fields] AND "zz qq"[Title]', "<PhraseNotFound>zz qq[ti]</PhraseNotFound>", "No record matches"),
@@ -182,20 +184,20 @@ def _write_reply(translation: str, complaints: str) -> str:
         ('"a"[All Fields]', '<QuotedPhraseNotFound>"x y"</QuotedPhraseNotFound>', "removed it"),
     ],
 )
-def test_a_warning_agrees_with_the_translation_of_the_reply(translation: str, complaint: str, says: str) -> None:
-    name = "ErrorList" if complaint.startswith(("<Phrase", "<Field")) else "WarningList"
+def test_a_warning_agrees_with_the_translation_of_the_reply(translation: str, warning: str, says: str) -> None:
+    name = "ErrorList" if warning.startswith(("<Phrase", "<Field")) else "WarningList"
 
-    assert says in _write_reply(translation, f"<{name}>{complaint}</{name}>")
+    assert says in _write_reply(translation, f"<{name}>{warning}</{name}>")
 
 
-def test_many_warnings_of_one_kind_are_one_remark_that_names_the_first_few() -> None:
+def test_many_warnings_of_one_kind_are_one_message_that_names_the_first_few() -> None:
     phrases = "".join(f"<PhraseNotFound>zz{number}</PhraseNotFound>" for number in range(2_990))
     reply = parse_esearch(
         f"<eSearchResult><Count>1</Count><ErrorList>{phrases}<FieldNotFound>foo</FieldNotFound>"
         "<FieldNotFound>foo</FieldNotFound></ErrorList></eSearchResult>".encode()
     )
 
-    many, one = reply.remarks
+    many, one = reply.warning_messages
     assert many.message.startswith("2,990 phrases are in no record")
     assert many.message.endswith("zz0, zz1, zz2, zz3, zz4 ...")
     assert many.terms[:2] == ("zz0", "zz1")
@@ -210,7 +212,7 @@ def test_a_translation_shows_used_terms_only_if_every_term_has_a_field() -> None
         text = (
             f"<eSearchResult><Count>1</Count><QueryTranslation>{translation}</QueryTranslation>{errors}</eSearchResult>"
         )
-        return parse_esearch(text.encode()).complaints[0].fate
+        return parse_esearch(text.encode()).warnings[0].fate
 
     assert find_fate('"a"[Title] AND "zzqq"[Title]') == "kept"
     assert find_fate('"a"[Title] AND #1 AND zzqq[All Fields]') == "kept"
@@ -221,7 +223,7 @@ def test_a_translation_shows_used_terms_only_if_every_term_has_a_field() -> None
 def test_a_recorded_translation_equal_to_the_query_shows_no_used_terms(real_data: Path) -> None:
     reply = parse_esearch((real_data / "esearch" / "hawc__TestPubmed.test_search.e2ecfb.xml").read_bytes())
 
-    assert len(reply.complaints) == 3
-    for complaint in reply.complaints:
-        assert complaint.text in reply.query_translation
-        assert (complaint.code, complaint.fate) == ("phrase_not_found", "dropped")
+    assert len(reply.warnings) == 3
+    for warning in reply.warnings:
+        assert warning.text in reply.query_translation
+        assert (warning.code, warning.fate) == ("phrase_not_found", "dropped")

@@ -157,7 +157,7 @@ class _GuardedDownload:
             with self._request(target, hop) as response:
                 location = response.headers.get("Location") if response.status in STATUSES else None
                 if location is None:
-                    return self._read(target, response, hop)
+                    return self._read_body(target, response, hop)
             target = self._follow_redirect(target, location, been_out=been_out)
         raise _download_error("too_many_redirects", target, f"it was redirected more than {max_hops} times")
 
@@ -297,7 +297,7 @@ class _GuardedDownload:
 
     # the body
 
-    def _read(self, target: RequestTarget, response: HTTPResponse, hop: int) -> Downloaded:
+    def _read_body(self, target: RequestTarget, response: HTTPResponse, hop: int) -> Downloaded:
         status = response.status
         if status != 200:
             reason = _STATUS.get(status, "busy" if status == 429 or status >= 500 else "unexpected_status")

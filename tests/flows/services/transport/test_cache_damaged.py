@@ -79,7 +79,7 @@ def test_a_cache_whose_schema_was_changed_is_moved_aside(statement: str, tmp_pat
 
         assert search(bench).from_cache
         assert len(list(bench.settings.cache_dir.glob("*.damaged-*"))) == 1
-        assert len(bench.transport.notices) == 1
+        assert len(bench.transport.notes) == 1
 
 
 @pytest.mark.parametrize("damage", [b"this is no database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 5000])
@@ -94,7 +94,7 @@ def test_a_damaged_file_is_moved_aside(damage: bytes, tmp_path: Path) -> None:
         assert search(bench).from_cache
         [aside] = path.parent.glob("*.damaged-*")
         assert aside.read_bytes() == damage
-        assert len(bench.transport.notices) == 1
+        assert len(bench.transport.notes) == 1
 
 
 def test_a_file_damaged_while_it_is_open_does_not_fail_a_call(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_file_of_a_newer_version_is_not_changed(tmp_path: Path) -> None:
         search(bench)
         assert search(bench).from_cache
         assert path.read_bytes() == before
-        assert "newer version" in bench.transport.notices[0]
+        assert "newer version" in bench.transport.notes[0]
 
 
 def test_a_folder_that_cannot_be_written_means_a_cache_in_memory_and_one_notice(tmp_path: Path) -> None:
@@ -157,8 +157,8 @@ def test_a_folder_that_cannot_be_written_means_a_cache_in_memory_and_one_notice(
         assert not search(bench).from_cache
         assert search(bench).from_cache
         search(bench, "other")
-        assert len(bench.transport.notices) == 1
-        assert "memory" in bench.transport.notices[0]
+        assert len(bench.transport.notes) == 1
+        assert "memory" in bench.transport.notes[0]
 
 
 def test_a_read_only_folder_means_a_cache_in_memory(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_read_only_folder_means_a_cache_in_memory(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
         assert search(bench).from_cache
-        (notice,) = bench.transport.notices
+        (notice,) = bench.transport.notes
         assert "memory" in notice
 
 
@@ -201,7 +201,7 @@ def test_a_file_on_a_read_only_disk_is_read(tmp_path: Path, monkeypatch: pytest.
         assert not search(bench, "new").from_cache
         assert not search(bench, "new").from_cache
         assert search(bench).from_cache
-        assert len(bench.transport.notices) == 1
+        assert len(bench.transport.notes) == 1
 
 
 def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,7 +220,7 @@ def test_a_read_only_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert not search(other, "new").from_cache
             assert not search(other, "new").from_cache
             assert search(other).from_cache
-            assert len(other.transport.notices) == 1
+            assert len(other.transport.notes) == 1
 
 
 def test_on_a_full_disk_a_reply_is_not_stored_and_the_call_succeeds(tmp_path: Path) -> None:
@@ -232,5 +232,5 @@ def test_on_a_full_disk_a_reply_is_not_stored_and_the_call_succeeds(tmp_path: Pa
         bench.server.always = Answer(body=ESEARCH.replace(b"asthma", b"x" * 500_000))
         assert search(bench, "large").content.startswith(b"<?xml")
         assert search(bench, "asthma").from_cache
-        assert len(bench.transport.notices) == 1
-        assert "full" in bench.transport.notices[0]
+        assert len(bench.transport.notes) == 1
+        assert "full" in bench.transport.notes[0]

@@ -52,7 +52,7 @@ def test_a_cache_locked_by_another_program_does_not_delay_a_call(tmp_path: Path)
             for number in range(10):
                 assert search(bench, str(number)).content == ESEARCH
             assert time.monotonic() - started < 2  # only some calls wait for the lock
-            assert len(bench.transport.notices) == 1
+            assert len(bench.transport.notes) == 1
         finally:
             blocker.execute("ROLLBACK")
             blocker.close()

@@ -283,7 +283,7 @@ def test_a_row_is_a_checksum_a_line_of_json_and_the_unchanged_body(tmp_path: Pat
 def test_requests_cache_and_the_fast_lookup_use_one_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_workbench(tmp_path, cache_ttl=100) as bench:
         reply = search(bench)
-        quick, library = (store.CacheFile(cache_file(bench.settings), bench.transport.notices) for _ in range(2))
+        quick, library = (store.CacheFile(cache_file(bench.settings), bench.transport.notes) for _ in range(2))
         replies = cached_session.ReplyCache(library)
         [key] = replies.responses
 
