@@ -28,7 +28,6 @@ from ._output import (
     signals_end_the_program,
     write_error,
 )
-from ._report import report_error, report_interrupt
 from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
@@ -159,7 +158,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         status = int(Exit.DONE)
     except KeyboardInterrupt:
-        report_interrupt(state)
+        state.report_interrupt()
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
@@ -195,6 +194,8 @@ def _run(arguments: list[str], state: State) -> int:
             error = internal_error(exc, request_id)
     if "--json" in arguments:  # a usage error may occur before the flag is read
         state.flags["json"] = True
+    from ._report import report_error
+
     report_error(state, error, request_id)
     return int(error.exit_code)
 
@@ -224,7 +225,7 @@ def _call(arguments: list[str], state: State) -> int:
     except SystemExit as exc:  # shell completion ends this way
         return exc.code if isinstance(exc.code, int) else int(Exit.DONE)
     if result == Exit.INTERRUPTED:  # typer's status for a KeyboardInterrupt
-        report_interrupt(state)
+        state.report_interrupt()
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
@@ -289,6 +290,8 @@ def _flush(status: int, state: State) -> int:
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
+            from ._report import report_error
+
             report_error(state, write_error("standard output", failure))
             status = int(Exit.LOCAL_STORE)
     return status
@@ -299,6 +302,8 @@ def _finish_recording(status: int, state: State) -> int:
     try:
         state.finish_recording(None if status == Exit.INTERRUPTED else status)
     except EntrezKitError as exc:
+        from ._report import report_error
+
         report_error(state, exc)
         return int(exc.exit_code) if status == Exit.DONE else status
     return status

@@ -10,6 +10,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -24,7 +25,6 @@ from entrez_kit.core.operation import Execution, Operation, Outcomes, StreamOper
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
-from ._report import report_error, report_notices, report_trace, watching
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def emit(
     )
     with Sink(output.target) as sink:
         _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    report_notices(get_state(ctx))
+    get_state(ctx).report_notices()
     _confirm(ctx, output)
 
 
@@ -197,6 +197,8 @@ def build_request(ctx: typer.Context, operation: Operation[Req, Res], values: Ma
     try:
         return operation.build(values)
     except EntrezKitError as exc:
+        from ._report import report_error
+
         report_error(get_state(ctx), exc, document=operation.error_document)
         raise typer.Exit(find_status(exc)) from None
 
@@ -237,7 +239,7 @@ def run(
             return None
         _ = get_state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
-        with watching(get_state(ctx), label, least, begin) as end_bar:
+        with _watch(get_state(ctx), label, least, begin) as end_bar:
             execution = run_catching(partial(_perform, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
         if is_empty(execution):
@@ -248,6 +250,17 @@ def run(
     remark = afterwards(answer) if afterwards is not None and answer is not None else None
     finish(ctx, execution, elapsed, remark=remark, document=operation.error_document)
     return answer
+
+
+def _watch(
+    state: State, label: str, least: int, begin: Callable[[int], None] | None
+) -> AbstractContextManager[Callable[[], None]]:
+    """Show a progress bar on a terminal, as ``watching`` does; otherwise do nothing, and import nothing for it."""
+    if begin is None and not state.stderr_is_terminal:
+        return nullcontext(lambda: None)
+    from ._report import watching
+
+    return watching(state, label, least, begin)
 
 
 def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: Request, writer: Writer[Any]) -> None:
@@ -341,13 +354,18 @@ def finish(
     """
     current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
-    report_notices(current)
+    current.report_notices()
     error = execution.error or remark
     if not is_empty(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:
+        from ._report import report_error
+
         report_error(current, error, execution.trace.request_id, document)
-    report_trace(current, execution.trace, milliseconds)
+    if current.verbose:
+        from ._report import report_trace
+
+        report_trace(current, execution.trace, milliseconds)
     if error is not None:
         raise typer.Exit(find_status(error))
 

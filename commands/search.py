@@ -34,7 +34,6 @@ from ._pipeline import (
     warn,
     was_typed,
 )
-from ._report import watching
 from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
@@ -255,6 +254,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     """Search, then fetch and print the complete records."""
     from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 
+    from ._report import watching
     from .fetch import fetch_and_print
 
     request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0, "registrations": False})
