@@ -182,7 +182,7 @@ def emit(
     )
     with Sink(output.target) as sink:
         _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    get_state(ctx).report_notices()
+    _report_notices(get_state(ctx))
     _confirm(ctx, output)
 
 
@@ -354,7 +354,7 @@ def finish(
     """
     current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
-    current.report_notices()
+    _report_notices(current)
     error = execution.error or remark
     if not is_empty(execution):
         _confirm(ctx, plan(ctx))
@@ -368,6 +368,15 @@ def finish(
         report_trace(current, execution.trace, milliseconds)
     if error is not None:
         raise typer.Exit(find_status(error))
+
+
+def _report_notices(state: State) -> None:
+    """Print notices once, and on a terminal advice about API keys."""
+    state.report_notices()
+    if state.stderr_is_terminal and is_terminal(sys.stdout):
+        from ._report import advise_api_key
+
+        advise_api_key(state)
 
 
 def is_empty(execution: Execution[Any]) -> bool:

@@ -64,8 +64,10 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
 
 
 def advise_api_key(state: State) -> None:
-    """Print advice about API keys once a day, if both a key and an e-mail address are missing."""
-    if _wants_advice(state, state.settings):
+    """Print advice about API keys once a day after a request, if a key and an e-mail address are missing."""
+    services = state.opened_services
+    has_sent = services is not None and services.opened_transport is not None
+    if has_sent and _wants_advice(state, state.settings):
         state.note(
             "NCBI allows 3 requests per second without an API key, 10 with one. A key is free: create one at "
             "https://account.ncbi.nlm.nih.gov/settings/ and run `entrez-kit config set ncbi_api_key` (or set "

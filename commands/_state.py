@@ -220,7 +220,7 @@ class State:
             self.warn(text)
 
     def report_notices(self) -> None:
-        """Print messages of the settings and the transport once; on a terminal also advice about API keys."""
+        """Print messages of the settings and the transport, each once."""
         settings, services = self.known_settings, self.opened_services
         if settings is None:
             return
@@ -229,10 +229,6 @@ class State:
             if text and text not in self.printed_messages:
                 self.printed_messages.add(text)
                 self.note(text)
-        if transport is not None and is_terminal(sys.stderr) and is_terminal(sys.stdout):
-            from ._report import advise_api_key
-
-            advise_api_key(self)
 
     def report_interrupt(self) -> None:
         """Print that the user interrupted the program, and that cached replies are kept."""

@@ -12,7 +12,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, build_result
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchHits, build_result
+from entrez_kit.pubmed.search_models import SORT_NAMES, SearchRequest, SearchResult
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from ._formats import View
@@ -240,11 +241,11 @@ def command(
         _print_records(ctx, request, strict)
         return
 
-    def finish(found: SearchHits) -> EntrezKitError | None:
-        _write_certificate(ctx, build_result(request, found))
-        error = _report_remarks(ctx, found, request, strict)
-        if found.first_pmid is not None:
-            suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
+    def finish(hits: SearchHits) -> EntrezKitError | None:
+        _write_certificate(ctx, build_result(hits))
+        error = _report_remarks(ctx, hits, request, strict)
+        if hits.first_pmid is not None:
+            suggest(ctx, f"show {hits.first_pmid}", f"related {hits.first_pmid}")
         return error
 
     run(ctx, SEARCH_ARTICLES, request, _view(request), label="Retrieving PMIDs", afterwards=finish)

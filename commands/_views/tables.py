@@ -34,7 +34,7 @@ from .text import (
 if TYPE_CHECKING:
     from entrez_kit.pubmed.fetch import FetchResult
     from entrez_kit.pubmed.models import BriefSummary
-    from entrez_kit.pubmed.search import SearchResult
+    from entrez_kit.pubmed.search_models import SearchResult
 
 WIDE: Final = 110
 """The least width, in columns, of a terminal that shows authors, journal and date in separate columns."""

@@ -14,7 +14,8 @@ from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.pubmed.search_counts import count_matches
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS
 from entrez_kit.services.transport.in_flight import run_all
@@ -215,7 +216,7 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
     def count(first: str, last: int) -> int:
         dates = {"min_date": first, "max_date": str(last)}
         ask = SEARCH_ARTICLES.build({"query_term": request.query_term, "date_range": dates})
-        return count_records(services, ask, ask.term())
+        return count_matches(services, ask, ask.term())
 
     spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
     before, *each = run_all([partial(count, *span) for span in spans])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
     from entrez_kit.pubmed.facets import FacetsResult
     from entrez_kit.pubmed.fetch import FetchResult
-    from entrez_kit.pubmed.search import DateRange, SearchResult
+    from entrez_kit.pubmed.search_models import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
     from entrez_kit.references.check.models import CheckResult
     from entrez_kit.references.claims.models import Claim, VerifyResult

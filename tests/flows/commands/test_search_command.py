@@ -16,7 +16,7 @@ from entrez_kit.base import __version__
 from entrez_kit.commands import search as search_module
 from entrez_kit.commands._views import tables
 from entrez_kit.pubmed.models import BriefSummary, Certificate, Slice
-from entrez_kit.pubmed.search import SearchParameters, SearchResult
+from entrez_kit.pubmed.search_models import SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 

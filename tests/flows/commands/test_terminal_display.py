@@ -200,7 +200,7 @@ def gives_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: A
     state.flags.update(flags)
     state.__dict__["settings"] = settings
     state.__dict__["services"] = Services(settings, transport=Transport(settings))
-    state.report_notices()
+    _report.advise_api_key(state)
     return any("NCBI_API_KEY" in text for text in said)
 
 
