@@ -13,7 +13,7 @@ from loopback_transport import TransportBench, open_workbench
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.databases.gene.get_genes import parse_links
-from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
+from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services
