@@ -15,15 +15,9 @@ from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import Fields, read_article_fields
 from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
 from entrez_kit.pubmed.xml.element_json import convert_element_to_json
-from entrez_kit.pubmed.xml.stream import (
-    DELETIONS,
-    MAX_MESSAGE,
-    LocatedRecord,
-    Source,
-    invalid_response,
-    iter_elements,
-    parse_alone,
-)
+from entrez_kit.pubmed.xml.limits import MAX_MESSAGE
+from entrez_kit.pubmed.xml.located_records import DELETIONS, LocatedRecord, invalid_response, parse_alone
+from entrez_kit.pubmed.xml.stream import Source, iter_elements
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
