@@ -1,4 +1,10 @@
-"""Parse PubMed XML as a stream of records; each record converts to Article, citation data, JSON or NCBI's bytes."""
+"""Parse PubMed XML as a stream of records; each record converts to Article, citation data, JSON or NCBI's bytes.
+
+This is the reader of everything that users get. ``Bio.Entrez.read`` is not used: it holds a whole reply in memory and
+loads DTDs, and its trees do not keep NCBI's bytes. A second reader, `local/records/document.py`, reads the
+records of the demo and of local copies for their index, summaries and MEDLINE text. The two share no code for records,
+on purpose: the demo answers from the second reader and this one parses the answer, so a mistake in one of them shows.
+"""
 
 import marshal
 import re
