@@ -25,7 +25,8 @@ from entrez_kit.pubmed.europepmc.europepmc_values import (
     to_text,
 )
 from entrez_kit.pubmed.models import Standing, StandingNotice
-from entrez_kit.pubmed.xml.article import add_standing, join_sections
+from entrez_kit.pubmed.xml.abstracts import join_sections
+from entrez_kit.pubmed.xml.completion import add_standing
 from entrez_kit.pubmed.xml.dates import build_publication_date, format_iso_date, read_number
 
 _SOME_LENGTH: Final = 25
