@@ -126,7 +126,8 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
 def advise(ctx: typer.Context, records: int) -> None:
     """Print the expected time for very many records, and NCBI's preferred times."""
     from entrez_kit.base.numerals import format_count
-    from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS
+    from entrez_kit.pubmed.record_batches import BATCH
+    from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 
     requests = -(-records // BATCH)
     settings = get_state(ctx).settings

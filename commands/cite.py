@@ -15,7 +15,7 @@ from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, C
 from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.core.model import WrongValue
-from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.record_batches import BATCH
 
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View

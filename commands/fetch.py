@@ -20,7 +20,7 @@ from entrez_kit.pubmed.fetch import (
     MedlineArticle,
 )
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.record_batches import BATCH
 
 from ._formats import TextWriter, View, Writer
 from ._formats.fields import Attributes, Record

@@ -30,7 +30,8 @@ from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
 from entrez_kit.corpus.times import get_day, stamp, to_second
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS, Retrieval
+from entrez_kit.pubmed.record_batches import BATCH, RecordBatches
+from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
@@ -309,7 +310,7 @@ class _SyncRun:
 
     def __init__(self, search: _SyncSearch, store: Store, job: SyncJob) -> None:
         self.search, self.store, self.job = search, store, job
-        self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
+        self.batches = RecordBatches(search.services, patient=True, keep="fields")
         self.report = SyncReport()
         self.total = 0
         self.highest: str | None = None
@@ -421,14 +422,14 @@ class _SyncRun:
             for words, pmids in done.standings.items():
                 self.report.standings.setdefault(words, []).extend(pmids)
             yield done
-            if failed and self.retrieval.breaker.stopped_by is not None:
+            if failed and self.batches.breaker.stopped_by is not None:
                 self.report.gave_up = True
                 raise _GaveUp
 
     def _fetch(self, pmids: Sequence[int]) -> tuple[list[Doc], dict[int, EntrezKitError], list[int]]:
         if not pmids:
             return [], {}, []
-        records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
+        records, errors = self.batches.fetch_pmids([str(pmid) for pmid in pmids])
         failed = {int(pmid): error for pmid, error in errors.items()}
         docs = []
         for pmid, record in records.items():

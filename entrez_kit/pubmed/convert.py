@@ -14,6 +14,7 @@ from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empt
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.pubmed.models import Standing
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, list_invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_error
@@ -226,7 +227,7 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
     """Read the ids of articles from their PubMed records; omit ids without a record."""
     found: LookedUp = {}
     pmids: dict[str, list[str]] = {}
-    reader = Retrieval(services, medline=False)
+    reader = RecordBatches(services)
     for kind in KINDS:
         values = [value for value, own in kinds.items() if own == kind]
         resolved: Resolved = {value: value for value in values}

@@ -19,7 +19,8 @@ from entrez_kit.pubmed.citation_matcher import (
 )
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, measure_text_likeness, read_digits
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
+from entrez_kit.pubmed.record_batches import Fetched
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.references.check.compare import compare
 from entrez_kit.references.check.compare_fields import (
     IDENTIFIERS,

@@ -15,7 +15,7 @@ from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
 from entrez_kit.corpus.sync import sync_plan
 from entrez_kit.pubmed import date_slices as slices
-from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.record_batches import RecordBatches
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKitError | None) -> None:
     """Make PubMed not deliver some records: with an error, or as if they did not exist."""
-    real, lost = Retrieval.batch, {str(pmid) for pmid in pmids}
+    real, lost = RecordBatches.fetch_pmids, {str(pmid) for pmid in pmids}
 
-    def batch(self: Retrieval, asked: list[str]) -> Any:
+    def batch(self: RecordBatches, asked: list[str]) -> Any:
         found, failed = real(self, [pmid for pmid in asked if pmid not in lost])
         return found, failed | ({pmid: error for pmid in asked if pmid in lost} if error else {})
 
-    monkeypatch.setattr(Retrieval, "batch", batch)
+    monkeypatch.setattr(RecordBatches, "fetch_pmids", batch)
 
 
 # what is found

@@ -7,7 +7,7 @@ from pathlib import Path
 from used_recordings import require_recordings
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.pubmed.record_fetcher import _TITLE
+from entrez_kit.pubmed.record_batches import _TITLE
 from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.services.elink_reply import parse_linksets
