@@ -440,13 +440,13 @@ def _import_writer(selected: Format, job: Job) -> Writer[Any]:
 
             return create_tsv_writer(job)
         case "ids":
-            from ._formats.texts import create_ids_writer
+            from ._formats.plain import create_ids_writer
 
             return create_ids_writer(job)
         case "md":
-            from ._formats.texts import page_writer
+            from ._formats.plain import create_page_writer
 
-            return page_writer(job)
+            return create_page_writer(job)
         case "html":
             from ._formats.printed import create_html_writer
 
@@ -456,9 +456,9 @@ def _import_writer(selected: Format, job: Job) -> Writer[Any]:
 
             return create_docx_writer(job)
         case "count":
-            from ._formats.texts import count_writer
+            from ._formats.plain import create_count_writer
 
-            return count_writer(job)
+            return create_count_writer(job)
         case "parquet":
             from ._formats.parquet import create_parquet_writer
 

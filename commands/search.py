@@ -301,9 +301,9 @@ def _needs_summaries(output: Plan, request: SearchRequest) -> bool:
 
 
 def _render_search_table(result: SearchResult, console: "Console") -> "RenderableType":
-    from ._views.tables import search_table
+    from ._views.articles import render_search_table
 
-    return search_table(result, console)
+    return render_search_table(result, console)
 
 
 def _render_item(record: "Record") -> str:

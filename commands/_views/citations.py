@@ -14,7 +14,8 @@ from entrez_kit.citations.format_citations import CitationsResult, FormattedCita
 from entrez_kit.citations.write_files import FILES
 
 from .._formats.fields import convert_to_data
-from .tables import format_failure, format_title
+from .articles import format_title
+from .tables import format_failure
 from .text import to_line
 
 MAX_WIDTH: Final = 100

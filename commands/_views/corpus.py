@@ -24,6 +24,7 @@ from entrez_kit.corpus.store.reading import (
 )
 
 from .._formats.fields import convert_to_data
+from .articles import format_title
 from .tables import (
     WIDE,
     ListingTable,
@@ -32,7 +33,6 @@ from .tables import (
     build_fixed_column,
     build_number_column,
     build_wrapped_column,
-    format_title,
 )
 from .text import PMC, PUBMED, page_address, to_line
 

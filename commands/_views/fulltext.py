@@ -26,8 +26,9 @@ from entrez_kit.fulltext.selection import count_characters
 from .._formats import PAGE_BREAK, TextWriter, Writer
 from .._formats.fields import Record, convert_to_data
 from .._output import Sink
+from .articles import format_title
 from .markdown import escape, render_banner
-from .tables import ListingTable, build_fact_list, build_link, build_number_column, format_title
+from .tables import ListingTable, build_fact_list, build_link, build_number_column
 from .text import PMC, PUBMED, format_doi_url, format_people, format_source, name_language, page_address, to_line
 
 if TYPE_CHECKING:
