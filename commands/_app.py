@@ -177,7 +177,7 @@ def _run(arguments: list[str], state: State) -> int:
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
             return _show_help(ctx)
-        error: EntrezKitError = _convert_usage_error(exc)
+        error: EntrezKitError = _convert_usage_error(exc, arguments)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except EntrezKitError as exc:
@@ -236,8 +236,12 @@ def _show_help(ctx: typer.Context) -> int:
     return int(Exit.BAD_INPUT)
 
 
-def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
-    """Convert a usage error of typer into ``InvalidInput``."""
+def _convert_usage_error(exc: typer.TyperException, arguments: Sequence[str]) -> InvalidInput:
+    """Convert a usage error of typer into ``InvalidInput``.
+
+    Args:
+        arguments: the command line; typer's messages about numbers do not have the value.
+    """
     # pydantic begins messages of this program with "Value error", and its own with "Input should be".
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
     message = message.replace(": Input should be ", ": must be ", 1).partition(", unable to parse")[0]
@@ -245,6 +249,9 @@ def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)
     parameter = getattr(exc, "param", None)
+    if parameter is not None and ": must be " in message:
+        given = _find_value(arguments, parameter.opts)
+        message += f" (got {cut_middle(given, MAX_VALUE)})" if given is not None else ""
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
         message = f"{unknown[0]}.{_suggest(unknown[1], ctx)}"
@@ -253,6 +260,16 @@ def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
         option or (parameter.opts[-1] if parameter is not None else None),
         f"`{path} --help` shows the usage.",
     )
+
+
+def _find_value(arguments: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return the last value of an option on the command line, written as ``--name value`` or ``--name=value``."""
+    last = None
+    for word, following in zip(arguments, (*arguments[1:], None), strict=True):
+        name, sign, value = word.partition("=")
+        if name in names:
+            last = value if sign else following
+    return last
 
 
 def _suggest(word: str, ctx: Any) -> str:

@@ -61,6 +61,7 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
+TABLE_SUFFIXES: Final = (".csv", ".tsv")
 REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 
@@ -210,6 +211,8 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
     if column is not None:
         yield from _read_table(*column, (line for _, line in lines), name, known)
         return
+    if name.lower().endswith(TABLE_SUFFIXES) and not any(map(known, split_ids(first))):
+        raise _no_column_error(name, first, columns)
     for number, line in itertools.chain([(begin, first)], lines):
         yield from split_line(line, f"{name}, line {number}", known, line=number)
 
@@ -290,6 +293,17 @@ def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None
             if name in cells:
                 return cells.index(name), delimiter
     return None
+
+
+def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidInput:
+    """Return the error for a table whose first line has neither a column of ids nor an id."""
+    return InvalidInput(
+        f"{name} has no column {' or '.join(columns)}: its first line is {_quote(header)}.",
+        invalid_input=_quote(header),
+        recovery_hint=f"Rename the column of ids to {columns[0]}, or give one id per line. "
+        "`entrez-kit check FILE` reads references.",
+        details={"reason": NOT_IDENTIFIERS, "line": 1},
+    )
 
 
 def _read_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:

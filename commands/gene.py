@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, describe_rest, plan, report_omitted, run, suggest
+from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
@@ -169,6 +169,8 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find the gene of each symbol in a list."""
+    for name in ("cursor", "page_size"):
+        refuse_beside(ctx, name, "a list of symbols", "Omit it: a list has one gene for each symbol, and no pages.")
     symbols, organism = options.pop("query"), options.pop("organism")
     arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
     view: View[SymbolsResult] = View(

@@ -76,6 +76,12 @@ def _read_query(text: str) -> str:
                 recovery_hint="Save it as UTF-8, or give the query as an argument.",
                 details={"reason": "not_text"},
             ) from None
+        if not text.strip():
+            raise usage_error(
+                "Standard input is empty, so there is no query.",
+                STDIN,
+                "Pipe a query into it, or give the query as QUERY.",
+            )
     check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
     return " ".join(text.split())
 
@@ -220,8 +226,10 @@ def command(
     if strategy is not None:
         refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")
         options["query_term"] = _read_strategy(ctx, strategy)
-    elif not options.get("query_term"):
+    elif options.get("query_term") is None:
         ctx.fail("Missing argument 'QUERY'.")
+    elif not options["query_term"]:
+        raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
     if since is not None:
         for name in ("min_date", "date_type"):
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")

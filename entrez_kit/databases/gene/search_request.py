@@ -31,7 +31,7 @@ def decode_cursor(cursor: str) -> int:
         document = None
     offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
     if type(offset) is not int or not 0 <= offset <= 10**9:
-        raise ValueError("is not a cursor of a gene search")
+        raise ValueError(f"{cursor!r} is not a cursor of a gene search")
     return offset
 
 
