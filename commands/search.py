@@ -78,7 +78,7 @@ def _read_query(text: str) -> str:
             ) from None
         if not text.strip():
             raise usage_error(
-                "Standard input is empty, so there is no query.",
+                "Standard input has no query.",
                 STDIN,
                 "Pipe a query into it, or give the query as QUERY.",
             )

@@ -43,7 +43,7 @@ def list_mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
 
 
 def get_mapping(raw: Raw, name: str) -> Raw:
-    """Return an object inside a record; an empty one if there is none."""
+    """Return an object inside a record; otherwise an empty one."""
     value = raw.get(name)
     return value if isinstance(value, Mapping) else {}
 

@@ -10,7 +10,7 @@ from command_line import Cli
     ("arguments", "message", "hint"),
     [
         (["search", ""], "QUERY is empty.", "Give at least one word"),
-        (["search", "-"], "Standard input is empty, so there is no query.", "Pipe a query"),
+        (["search", "-"], "Standard input has no query.", "Pipe a query"),
         (["search", "cancer", "-n", "abc"], "must be a valid integer (got abc).", "--help"),
         (["search", "cancer", "--max-results=x"], "must be a valid integer (got x).", "--help"),
         (["serve", "--port", "99999999"], "(got 99999999).", "--help"),
