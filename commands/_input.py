@@ -86,34 +86,34 @@ def read_ids(
             identifiers.
     """
     known = known or is_article_id
-    found: list[str] = []
+    ids: list[str] = []
     unnamed: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            found += _read_stdin(known, columns)
+            ids += _read_stdin(known, columns)
         else:
-            found += split_line(argument, "The arguments", known)
+            ids += split_line(argument, "The arguments", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
             in_file = _read_reference_ids(path)
-            found += in_file
-            unnamed += [one for one in in_file if not is_article_id(one)]
+            ids += in_file
+            unnamed += [identifier for identifier in in_file if not is_article_id(identifier)]
         else:
-            found += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
-    if len(found) > MAX_IDS:
+            ids += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
+    if len(ids) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
-    if unnamed and len(unnamed) == len(found):
+    if unnamed and len(unnamed) == len(ids):
         raise _unnamed_error(unnamed, files)
-    return found
+    return ids
 
 
 def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:
     """Return the error for files of references without any identifier."""
     names = " ".join(shlex.quote(str(path)) for path in files)
-    one = f"The {references[0]} has no PMID, PMCID or DOI."
+    single = f"The {references[0]} has no PMID, PMCID or DOI."
     several = f"None of the {len(references):,} references in {names} has a PMID, PMCID or DOI."
     return InvalidInput(
-        one if len(references) == 1 else several,
+        single if len(references) == 1 else several,
         invalid_input=str(files[0]),
         recovery_hint=f"`entrez-kit check {shlex.quote(str(files[0]))}` finds the PMIDs of references.",
         details={"reason": "no_identifiers"},
@@ -170,17 +170,17 @@ def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
 def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
     try:
         with open_input(path) as file:
-            found = list(read_identifiers(file, str(path), known, columns))
+            ids = list(read_identifiers(file, str(path), known, columns))
     except OSError as exc:
         raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
-    if not found:
+    if not ids:
         raise InvalidInput(
             f"{path} contains no ids.",
             invalid_input=f"input={path}",
             recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
             details={"reason": "no_identifiers"},
         )
-    return found
+    return ids
 
 
 def read_identifiers(
@@ -193,10 +193,10 @@ def read_identifiers(
             of identifiers.
     """
     columns = columns or (("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
-    for number, one in enumerate(_list_ids_of_source(source, name, known, columns)):
+    for number, identifier in enumerate(_list_ids_of_source(source, name, known, columns)):
         if number == MAX_IDS:
             raise too_large(name, MAX_IDS, "ids")
-        yield one
+        yield identifier
 
 
 def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Sequence[str]) -> Iterator[str]:
@@ -244,11 +244,11 @@ def _quote(text: str) -> str:
 def split_ids(text: str) -> list[str]:
     """Split a line at spaces, commas and semicolons, except those inside a DOI."""
     text = _LABEL.sub(r"\1:", _COMMENT.sub("", text))
-    found: list[str] = []
+    ids: list[str] = []
     for chunk in text.split():
         parts = _NEXT_ID.split(chunk) if _DOI_INSIDE.search(chunk) else re.split(r"[,;]", chunk)
-        found += [word for part in parts if (word := part.strip("\"'").rstrip(",;").strip("\"'"))]
-    return found
+        ids += [word for part in parts if (word := part.strip("\"'").rstrip(",;").strip("\"'"))]
+    return ids
 
 
 def _read_lines(source: IO[bytes], name: str) -> Iterator[str]:

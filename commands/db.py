@@ -242,7 +242,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
             yield describe_failure(linkset.source_id, linkset.status, linkset.message)
 
     def yield_rows(linkset: LinkSet) -> Iterator[Record]:
-        yield from ({"source_id": linkset.source_id, **convert_to_data(found)} for found in linkset.links)
+        yield from ({"source_id": linkset.source_id, **convert_to_data(link)} for link in linkset.links)
 
     view: View[LinkResult] = View(
         table=_render_link_table,

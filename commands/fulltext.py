@@ -149,10 +149,10 @@ COLUMNS: Final[Mapping[str, Column]] = {
 """The columns of csv and tsv without --fields."""
 
 
-def _say_cuts(ctx: typer.Context, found: Fulltexts) -> None:
+def _say_cuts(ctx: typer.Context, texts: Fulltexts) -> None:
     """Report the texts that were cut, if the format does not."""
-    if plan(ctx).whole or found.truncation is None:
+    if plan(ctx).whole or texts.truncation is None:
         return
-    for cut in found.truncation.articles:
+    for cut in texts.truncation.articles:
         part = f"{cut.returned_characters:,} of {format_count(cut.original_characters, 'character')}"
         note(ctx, f"{cut.id}: {part} and {format_count(len(cut.sections), 'section')} cut.")

@@ -79,7 +79,7 @@ def _tell_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
 def _emit_import(ctx: typer.Context, result: "ImportResult") -> None:
     emit(ctx, result, partial(_render_import, result))
     if result.failed:
-        missing = [one.file for one in result.failed]
+        missing = [failure.file for failure in result.failed]
         error = InvalidInput(
             f"{format_count(len(missing), 'file')} could not be imported: {result.failed[0].message}",
             invalid_input=missing[0],

@@ -108,8 +108,10 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
 
     from ._input import read_content
 
-    found = read_request(get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file), str(file))))
-    result = refuse_untranslated(found)
+    translation = read_request(
+        get_state(ctx).services, StrategyRequest(strategy=read_file(read_content(file), str(file)))
+    )
+    result = refuse_untranslated(translation)
     assert result.query is not None
     final = next(line for line in result.lines if line.number == result.final)
     if final.label != "exact":
@@ -337,21 +339,21 @@ def _view(request: SearchRequest) -> View[SearchResult]:
 
 
 def _report_remarks(
-    ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
+    ctx: typer.Context, search: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""
-    output, number, summaries = plan(ctx), found.retrieved_pmid_count, request.fetch_brief_summaries
-    if output.format.family is not Family.DOCUMENT and found.web_env and found.query_key:
-        key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
+    output, number, summaries = plan(ctx), search.retrieved_pmid_count, request.fetch_brief_summaries
+    if output.format.family is not Family.DOCUMENT and search.web_env and search.query_key:
+        key, place = shlex.quote(search.query_key), shlex.quote(search.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
     if number > summaries > 0 and _needs_summaries(output, request):
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
     next_offset = request.offset + number
-    total = found.total_found or 0
+    total = search.total_found or 0
     left = total - number if output.target is not None else total - next_offset
-    if not output.format.has_total and number and left > 0 and found.certificate is None:
+    if not output.format.has_total and number and left > 0 and search.certificate is None:
         _report_omitted(ctx, total, request.offset, number)
-    dropped = [warning for warning in found.warnings if warning.code in DROPPED]
+    dropped = [warning for warning in search.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
     return InvalidInput(

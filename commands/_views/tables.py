@@ -185,8 +185,8 @@ class FactList:
 def _wrap_whole(text: Text, width: int, console: Console) -> Iterator[Text]:
     """Yield the lines of a text; an identifier wider than the terminal is a line that the terminal has to wrap."""
     for part in text.split("\n"):
-        wide = [found for found in re.finditer(r"\S+", part.plain) if cell_len(found[0]) > width]
-        for piece in part.divide([place for found in wide for place in found.span()]):
+        wide = [word for word in re.finditer(r"\S+", part.plain) if cell_len(word[0]) > width]
+        for piece in part.divide([place for word in wide for place in word.span()]):
             piece = piece[len(piece.plain) - len(piece.plain.lstrip()) :]
             piece.rstrip()
             if piece.plain.strip() and cell_len(piece.plain) > width and " " not in piece.plain:
@@ -203,12 +203,12 @@ def build_link(text: str, address: str, console: Console) -> Text:
 
 def add_links(text: Text, console: Console) -> Text:
     """Make links of the PMIDs, PMCIDs and DOIs in a text, if the terminal supports links."""
-    for found in _NAMED.finditer(text.plain) if has_links(console) else ():
-        if found["doi"]:
-            address = format_doi_url(found["doi"])
+    for match in _NAMED.finditer(text.plain) if has_links(console) else ():
+        if match["doi"]:
+            address = format_doi_url(match["doi"])
         else:
-            address = page_address(PUBMED, found["pmid"]) if found["pmid"] else page_address(PMC, found["pmcid"])
-        text.stylize(f"link {address}", *found.span())
+            address = page_address(PUBMED, match["pmid"]) if match["pmid"] else page_address(PMC, match["pmcid"])
+        text.stylize(f"link {address}", *match.span())
     return text
 
 

@@ -203,12 +203,12 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
     return reply.value, reply.url
 
 
-def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
-    warnings = warn_past_the_last(request.offset, found.count, "results")
-    requested = min(found.count, request.offset + request.max_results)
+def _build_page_warnings(request: EntrezSearchRequest, reply: ESearchReply) -> list[Warn]:
+    warnings = warn_past_the_last(request.offset, reply.count, "results")
+    requested = min(reply.count, request.offset + request.max_results)
     if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(
-            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE
+            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {reply.count:,} results. ", WHOLE
         )
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings

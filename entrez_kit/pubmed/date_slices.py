@@ -285,7 +285,7 @@ class Slicer:
                 continue
             if missing:
                 yield DateSlice(window, missing, [])
-            waiting += [(part, found, tolerance) for part, found in counted[::-1]]
+            waiting += [(part, counted_reply, tolerance) for part, counted_reply in counted[::-1]]
 
     def _split_by_sample(self, window: DateWindow, whole: ESearchReply) -> list[DateWindow]:
         """Split a window into parts that probably fit, oldest first; return it whole if no dates are known.
@@ -304,7 +304,7 @@ class Slicer:
         days = [date.fromisoformat(summary.edat[:10]) for summary in summaries if summary.edat]
         if not days:
             return [window]
-        rising = sum(one < other for one, other in pairwise(days))
+        rising = sum(day < next_day for day, next_day in pairwise(days))
         if rising * 10 < len(days):
             parts = -(-whole.count // AT_SAME_PACE)
             width = AT_SAME_PACE * ((days[0] - days[-1]).days + 1) / len(whole.ids)

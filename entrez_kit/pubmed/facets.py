@@ -124,16 +124,16 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         "max_results": request.max_records,
         "broader_results": request.broader_results,
     }
-    found = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
-    total = found.total_found or 0
-    wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
-    all_are_here = total <= len(found.pmids)
+    search = SEARCH_ARTICLES.answer(services, SEARCH_ARTICLES.build(ask))
+    total = search.total_found or 0
+    wanted = list(dict.fromkeys(request.facets)) if search.broader_total is None else []
+    all_are_here = total <= len(search.pmids)
     by_records = [name for name in wanted if all_are_here or name != "year"]
     counts: dict[str, Counter[str]] = {name: Counter() for name in by_records}
     identifiers: dict[str, str] = {}
     without: Counter[str] = Counter()
     records = 0
-    retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], keep="fields")
+    retrieval = Retrieval.of_ids(services, search.pmids if by_records else [], keep="fields")
     for item in retrieval:
         if item.record is None:
             continue
@@ -146,7 +146,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
             if name == "mesh":
                 identifiers.update({heading: ui for heading, ui in values.items() if ui})
     retrieval.raise_if_nothing_answered()
-    warnings = [*found.warnings, *retrieval.warnings]
+    warnings = [*search.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
         part = f"counted for the {records:,} most relevant of {total:,} results. "
         message = FrontendText(f"{' and '.join(by_records)}: {part}Use ", Argument("max_records"), " to read more.")
@@ -159,15 +159,15 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     ]
     result = FacetsResult(
         query_term=request.query_term,
-        query_translation=found.query_translation,
-        query_broadened=found.query_broadened,
-        strict_total=found.strict_total,
-        broader_total=found.broader_total,
-        total_found=found.total_found,
-        searched_at=found.searched_at,
-        version=found.version,
+        query_translation=search.query_translation,
+        query_broadened=search.query_broadened,
+        strict_total=search.strict_total,
+        broader_total=search.broader_total,
+        total_found=search.total_found,
+        searched_at=search.searched_at,
+        version=search.version,
         records_counted=records,
-        complete=records == found.total_found,
+        complete=records == search.total_found,
         facets=facets,
         warnings=warnings,
     )
@@ -227,7 +227,7 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
         counted=total,
         counted_by="esearch",
         values=top_values,
-        earlier=before + sum(one.count for one in rest) or None,
+        earlier=before + sum(value.count for value in rest) or None,
     )
 
 

@@ -115,10 +115,10 @@ class RecordBatches:
             UpstreamError: NCBI did not answer.
         """
 
-        def read(content: bytes) -> "list[Record]":
+        def read_records(content: bytes) -> "list[Record]":
             return [record for record in self._parse_records(content) if record.kind != "deleted"]
 
-        return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read).value
+        return self.services.eutils.efetch(db="pubmed", ids=list(pmids), retmode="xml", read=read_records).value
 
     def fetch_verified(self, pmids: list[str]) -> dict[str, Fetched]:
         """Fetch PMIDs, and verify that missing ones do not exist; a record that exists and is missing is an error."""

@@ -207,7 +207,7 @@ def _read_published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | No
 
 def _read_calendar(value: object) -> dict[str, int]:
     parts = zip(("year", "month", "day"), to_text(value).split("-"), strict=False)
-    return {name: found for name, part in parts if (found := read_number(part or None)) is not None}
+    return {name: number for name, part in parts if (number := read_number(part or None)) is not None}
 
 
 def _read_dates(raw: Raw, fields: Fields) -> None:
