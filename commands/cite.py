@@ -39,7 +39,7 @@ def _build_argument() -> Parameter:
     """Return the argument for ids, or for files of references."""
     ids = build_ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
 
-    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
+    def read_ids_or_files(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
         from ._reference_files import select_files
 
         if files_given := select_files(typed, files):
@@ -48,7 +48,7 @@ def _build_argument() -> Parameter:
         assert ids.read is not None, "an argument for ids reads them"
         return ids.read(ctx, typed, files, values)
 
-    return replace(ids, read=read)
+    return replace(ids, read=read_ids_or_files)
 
 
 @accept_formats(
@@ -159,10 +159,10 @@ def _yield_records(item: Cited) -> Iterator[Record]:
 def _build_columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
     """Return a column for each style; the name of a file has a dot."""
 
-    def read(record: Record, style: str) -> Any:
+    def get_citation(record: Record, style: str) -> Any:
         return record["citations"].get(style)
 
-    return {style: partial(read, style=style) for style in styles}
+    return {style: partial(get_citation, style=style) for style in styles}
 
 
 def _yield_lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:

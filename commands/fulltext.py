@@ -96,7 +96,7 @@ def _write_pages(sink: "Sink") -> "Writer[Any]":
 
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def read(sink: "Sink") -> "Writer[Any]":
+    def create_page_reader(sink: "Sink") -> "Writer[Any]":
         from ._views.fulltext import create_reader
 
         return create_reader(sink, get_state(ctx))
@@ -108,7 +108,7 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
         ids=lambda item: (
             str(article.get("pmid") or article.get("pmcid") or article.get("doi")) for article in _yield_articles(item)
         ),
-        writers={"table": read, "md": read} if is_read else {"md": _write_pages},
+        writers={"table": create_page_reader, "md": create_page_reader} if is_read else {"md": _write_pages},
     )
 
 

@@ -58,7 +58,7 @@ def sync_plan(services: Services, request: SyncRequest) -> SyncPlan:
     search = _plan_search(services, request)
     entries = search.search_entries(retmax=0)
     slicer = search.build_revision_slicer()
-    revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
+    revisions = slicer.search_window(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that reveals withdrawn records
     warnings = search.list_warnings(entries)
@@ -125,7 +125,7 @@ class _SyncSearch:
 
     def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
-        return self.slicer.ask(self.window, retmax)[0]
+        return self.slicer.search_window(self.window, retmax)[0]
 
     def build_revision_slicer(self) -> Slicer | None:
         """Return the slicer for records entered before the window and modified since the last scan."""
@@ -349,7 +349,7 @@ class _SyncRun:
         slicer = search.build_revision_slicer()
         if slicer is not None:
             with self._record_problems():
-                revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
+                revised = slicer.search_window(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
                 yield from self._run_search(slicer, revised, search.older)
         unavailable_earlier = sorted(report.known_unavailable - set(report.unavailable))
@@ -468,7 +468,7 @@ class _SyncRun:
             window = waiting.pop()
             days = window.first.isoformat(), window.last.isoformat()
             here = self.store.read(reading.count_entered, search.query_key, *days)
-            reply = slicer.ask(window, 0)[0] if here else None
+            reply = slicer.search_window(window, 0)[0] if here else None
             if reply is None or reply.count == here:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:

@@ -22,7 +22,7 @@ def start_complete_search(services: Services, term: str, *, sort: str, dates: Da
     More than 9,999 results are split by date of entry, the newest slice first. Each slice has the order requested.
     """
     slicer = Slicer(services, term, sort=sort, dates=dates)
-    whole, url = slicer.ask(None, MAX_PUBMED_RESULTS)
+    whole, url = slicer.search_window(None, MAX_PUBMED_RESULTS)
     slices = (PmidSlice(part.clause, part.count, part.ids) for part in slicer.yield_slices(whole))
     return StartedSearch(whole, url, slices)
 

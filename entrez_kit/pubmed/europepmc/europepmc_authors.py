@@ -6,7 +6,7 @@ from typing import Final
 
 from entrez_kit.base.identifiers import normalize_orcid
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
-from entrez_kit.pubmed.europepmc.europepmc_values import (
+from entrez_kit.pubmed.europepmc.europepmc_json import (
     Fields,
     Raw,
     find_first_text,

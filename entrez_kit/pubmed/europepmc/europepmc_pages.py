@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.pubmed.europepmc.europepmc_json import Raw, list_items, to_integer
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.europepmc.europepmc_records import FEATURES, HISTORY, parse_record
-from entrez_kit.pubmed.europepmc.europepmc_values import Raw, list_items, to_integer
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 

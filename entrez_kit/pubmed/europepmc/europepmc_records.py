@@ -11,8 +11,7 @@ from typing import Final, cast
 from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstract
 from entrez_kit.pubmed.europepmc.europepmc_authors import read_authors
-from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
-from entrez_kit.pubmed.europepmc.europepmc_values import (
+from entrez_kit.pubmed.europepmc.europepmc_json import (
     Fields,
     Raw,
     find_first_text,
@@ -24,6 +23,7 @@ from entrez_kit.pubmed.europepmc.europepmc_values import (
     to_integer,
     to_text,
 )
+from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.models import Standing, StandingNotice
 from entrez_kit.pubmed.xml.abstracts import join_sections
 from entrez_kit.pubmed.xml.completion import add_standing

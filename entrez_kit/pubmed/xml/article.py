@@ -23,8 +23,8 @@ from entrez_kit.pubmed.xml.common_parts import (
     read_revised,
 )
 from entrez_kit.pubmed.xml.completion import complete_fields
+from entrez_kit.pubmed.xml.own_ids import read_listed_ids, read_located_id
 from entrez_kit.pubmed.xml.people import read_authors, read_investigators
-from entrez_kit.pubmed.xml.record_ids import read_listed_ids, read_located_id
 
 _JOURNAL_PARTS: Final = {
     "Volume": "volume",
@@ -85,7 +85,7 @@ def _read_data_banks(element: Any, fields: Fields) -> None:
 
 
 def _read_mesh(element: Any, fields: Fields) -> None:
-    fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read(element)]
+    fields["mesh_terms"] = [*fields.get("mesh_terms", ()), *mesh.read_headings(element)]
 
 
 def _read_chemicals(element: Any, fields: Fields) -> None:

@@ -18,8 +18,8 @@ from entrez_kit.pubmed.xml.common_parts import (
     read_revised,
 )
 from entrez_kit.pubmed.xml.completion import complete_fields
+from entrez_kit.pubmed.xml.own_ids import merge_own_ids, read_listed_ids, read_located_id
 from entrez_kit.pubmed.xml.people import read_authors, read_investigators, read_people
-from entrez_kit.pubmed.xml.record_ids import merge_own_ids, read_listed_ids, read_located_id
 
 
 def read_book_fields(record: Any) -> Fields:

@@ -5,7 +5,7 @@ from entrez_kit.pubmed.pages import find_article_number
 from entrez_kit.pubmed.standing import determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml.abstracts import find_other_abstract, join_sections
 from entrez_kit.pubmed.xml.common_parts import Fields
-from entrez_kit.pubmed.xml.record_ids import merge_own_ids
+from entrez_kit.pubmed.xml.own_ids import merge_own_ids
 
 
 def complete_fields(fields: Fields) -> None:

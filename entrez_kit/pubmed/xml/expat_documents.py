@@ -38,11 +38,11 @@ def parse_any_document(pieces: Iterator[bytes], data: bytes) -> Iterator[Located
     at = 0
     while data:
         piece = data[at : at + max(limits.CHUNK, document.waiting)]
-        yield from document.read(piece)
+        yield from document.read_piece(piece)
         at += len(piece)
         if at >= len(data):
             data, at = take_bytes(pieces, max(limits.CHUNK, document.waiting)), 0
-    yield from document.read(b"", last=True)
+    yield from document.read_piece(b"", last=True)
 
 
 class _ExpatReader:
@@ -70,7 +70,7 @@ class _ExpatReader:
         """The number of bytes after the last record."""
         return len(self._text)
 
-    def read(self, piece: bytes, *, last: bool = False) -> Iterator[LocatedRecord]:
+    def read_piece(self, piece: bytes, *, last: bool = False) -> Iterator[LocatedRecord]:
         """Yield the records that a piece completes; if the piece has a defect after them, raise an error."""
         defect: Exception | None = None
         if self._decoder:

@@ -492,7 +492,7 @@ def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_b
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
     with world.with_records(make_series(40), ncbi_max_retries=0) as state:
-        real = slices.Slicer.ask
+        real = slices.Slicer.search_window
         calls: list[int] = []
 
         def ask(self: slices.Slicer, *arguments: Any, **options: Any) -> Any:
@@ -502,7 +502,7 @@ def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_b
             return real(self, *arguments, **options)
 
         with monkeypatch.context() as trouble:
-            trouble.setattr(slices.Slicer, "ask", ask)
+            trouble.setattr(slices.Slicer, "search_window", ask)
             result = state.sync()
 
         assert 0 < result.inserted < 40
