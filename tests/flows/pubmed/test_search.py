@@ -418,9 +418,11 @@ def test_a_failed_count_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor
             patch.setattr(module, "search_term", fail)
         result = kit.search_articles(query_term="sleep", species="humans")
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
+        typed = kit.search_articles(query_term="sleep", filter_by_publication_types=["Nosuch"])
 
     assert result.pmids == sound.pmids
     assert find_warning(result, "without_mesh_uncounted")
+    assert "'Nosuch'" in find_warning(typed, "unknown_publication_type")
     assert empty.total_found == 0
     assert result.missing_error() is empty.missing_error() is None
 
