@@ -23,7 +23,8 @@ HEAD: Final = '''\
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 '''
@@ -38,7 +39,7 @@ class Methods(OperationRunner):
         RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
     """
 
-    _operation_of = staticmethod(find_operation)
+    _find_operation = staticmethod(find_operation)
 '''
 OF_ALL_METHODS: Final = ("RateLimited",)
 """Errors that only the docstring of the class lists."""
@@ -69,16 +70,16 @@ def _write_imports() -> Iterator[str]:
 
 
 def _write_loader() -> Iterator[str]:
+    yield "OPERATIONS: Final = {"
+    yield from (f'    "{operation.method}": "{_find_place(operation)}",' for operation in catalogue.OPERATIONS)
+    yield "}"
+    yield '"""The module and the name of the operation of each method."""'
+    yield "\n"
     yield 'def find_operation(method: str) -> "Operation[Any, Any]":'
     yield '    """Return the operation that a method runs, and import no other."""'
-    yield "    match method:"
-    for operation in catalogue.OPERATIONS:
-        module, _, name = _find_place(operation).rpartition(".")
-        yield f'        case "{operation.method}":'
-        yield f"            from {module} import {name}"
-        yield ""
-        yield f"            return {name}"
-    yield "    raise LookupError(method)"
+    yield '    module, _, name = OPERATIONS[method].rpartition(".")'
+    yield "    operation: Operation[Any, Any] = getattr(import_module(module), name)"
+    yield "    return operation"
     yield "\n"
 
 

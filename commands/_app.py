@@ -29,7 +29,6 @@ from ._output import (
     write_error,
 )
 from ._plan import get_formats, usage_error
-from ._report import report_error, report_interrupt
 from ._state import State
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
@@ -160,7 +159,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         drop_output()
         status = int(Exit.DONE)
     except KeyboardInterrupt:
-        report_interrupt(state)
+        state.report_interrupt()
         status = int(Exit.INTERRUPTED)
     except Ended as ended:
         status = 128 + ended.number
@@ -179,7 +178,7 @@ def _run_command(arguments: list[str], state: State) -> int:
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
             return _show_help(ctx)
-        error: EntrezKitError = _convert_usage_error(exc)
+        error: EntrezKitError = _convert_usage_error(exc, arguments)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except EntrezKitError as exc:
@@ -196,6 +195,8 @@ def _run_command(arguments: list[str], state: State) -> int:
             error = internal_error(exc, request_id)
     if "--json" in arguments:  # a usage error may occur before the flag is read
         state.flags["json"] = True
+    from ._report import report_error
+
     report_error(state, error, request_id)
     return int(error.exit_code)
 
@@ -225,7 +226,7 @@ def _call(arguments: list[str], state: State) -> int:
     except SystemExit as exc:  # shell completion ends this way
         return exc.code if isinstance(exc.code, int) else int(Exit.DONE)
     if result == Exit.INTERRUPTED:  # typer's status for a KeyboardInterrupt
-        report_interrupt(state)
+        state.report_interrupt()
     return result if isinstance(result, int) else int(Exit.DONE)
 
 
@@ -236,8 +237,12 @@ def _show_help(ctx: typer.Context) -> int:
     return int(Exit.BAD_INPUT)
 
 
-def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
-    """Convert a usage error of typer into ``InvalidInput``."""
+def _convert_usage_error(exc: typer.TyperException, arguments: Sequence[str]) -> InvalidInput:
+    """Convert a usage error of typer into ``InvalidInput``.
+
+    Args:
+        arguments: the command line; typer's messages about numbers do not have the value.
+    """
     # pydantic begins messages of this program with "Value error", and its own with "Input should be".
     message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
     message = message.replace(": Input should be ", ": must be ", 1).partition(", unable to parse")[0]
@@ -245,6 +250,9 @@ def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     path = ctx.command_path if ctx is not None else PROGRAM
     option = getattr(exc, "option_name", None)
     parameter = getattr(exc, "param", None)
+    if parameter is not None and ": must be " in message:
+        given = _find_value(arguments, parameter.opts)
+        message += f" (got {cut_middle(given, MAX_VALUE)})" if given is not None else ""
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
         message = f"{unknown[0]}.{_suggest(unknown[1], ctx)}"
@@ -253,6 +261,16 @@ def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
         option or (parameter.opts[-1] if parameter is not None else None),
         f"`{path} --help` shows the usage.",
     )
+
+
+def _find_value(arguments: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return the last value of an option on the command line, written as ``--name value`` or ``--name=value``."""
+    last = None
+    for word, following in zip(arguments, (*arguments[1:], None), strict=True):
+        name, sign, value = word.partition("=")
+        if name in names:
+            last = value if sign else following
+    return last
 
 
 def _suggest(word: str, ctx: Any) -> str:
@@ -290,6 +308,8 @@ def _flush(status: int, state: State) -> int:
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
+            from ._report import report_error
+
             report_error(state, write_error("standard output", failure))
             status = int(Exit.LOCAL_STORE)
     return status
@@ -300,6 +320,8 @@ def _finish_recording(status: int, state: State) -> int:
     try:
         state.finish_recording(None if status == Exit.INTERRUPTED else status)
     except EntrezKitError as exc:
+        from ._report import report_error
+
         report_error(state, exc)
         return int(exc.exit_code) if status == Exit.DONE else status
     return status

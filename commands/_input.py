@@ -61,6 +61,7 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
+TABLE_SUFFIXES: Final = (".csv", ".tsv")
 REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 
@@ -85,34 +86,34 @@ def read_ids(
             identifiers.
     """
     known = known or is_article_id
-    found: list[str] = []
+    ids: list[str] = []
     unnamed: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            found += _read_stdin(known, columns)
+            ids += _read_stdin(known, columns)
         else:
-            found += split_line(argument, "The arguments", known)
+            ids += split_line(argument, "The arguments", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
             in_file = _read_reference_ids(path)
-            found += in_file
-            unnamed += [one for one in in_file if not is_article_id(one)]
+            ids += in_file
+            unnamed += [identifier for identifier in in_file if not is_article_id(identifier)]
         else:
-            found += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
-    if len(found) > MAX_IDS:
+            ids += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
+    if len(ids) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
-    if unnamed and len(unnamed) == len(found):
+    if unnamed and len(unnamed) == len(ids):
         raise _unnamed_error(unnamed, files)
-    return found
+    return ids
 
 
 def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:
     """Return the error for files of references without any identifier."""
     names = " ".join(shlex.quote(str(path)) for path in files)
-    one = f"The {references[0]} has no PMID, PMCID or DOI."
+    single = f"The {references[0]} has no PMID, PMCID or DOI."
     several = f"None of the {len(references):,} references in {names} has a PMID, PMCID or DOI."
     return InvalidInput(
-        one if len(references) == 1 else several,
+        single if len(references) == 1 else several,
         invalid_input=str(files[0]),
         recovery_hint=f"`entrez-kit check {shlex.quote(str(files[0]))}` finds the PMIDs of references.",
         details={"reason": "no_identifiers"},
@@ -174,17 +175,17 @@ def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
 def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
     try:
         with open_input(path) as file:
-            found = list(read_identifiers(file, str(path), known, columns))
+            ids = list(read_identifiers(file, str(path), known, columns))
     except OSError as exc:
         raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
-    if not found:
+    if not ids:
         raise InvalidInput(
             f"{path} contains no ids.",
             invalid_input=f"input={path}",
             recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
             details={"reason": "no_identifiers"},
         )
-    return found
+    return ids
 
 
 def read_identifiers(
@@ -197,10 +198,10 @@ def read_identifiers(
             of identifiers.
     """
     columns = columns or (("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
-    for number, one in enumerate(_list_ids_of_source(source, name, known, columns)):
+    for number, identifier in enumerate(_list_ids_of_source(source, name, known, columns)):
         if number == MAX_IDS:
             raise too_large(name, MAX_IDS, "ids")
-        yield one
+        yield identifier
 
 
 def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Sequence[str]) -> Iterator[str]:
@@ -215,6 +216,8 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
     if column is not None:
         yield from _read_table(*column, (line for _, line in lines), name, known)
         return
+    if name.lower().endswith(TABLE_SUFFIXES) and not any(map(known, split_ids(first))):
+        raise _no_column_error(name, first, columns)
     for number, line in itertools.chain([(begin, first)], lines):
         yield from split_line(line, f"{name}, line {number}", known, line=number)
 
@@ -246,11 +249,11 @@ def _quote(text: str) -> str:
 def split_ids(text: str) -> list[str]:
     """Split a line at spaces, commas and semicolons, except those inside a DOI."""
     text = _LABEL.sub(r"\1:", _COMMENT.sub("", text))
-    found: list[str] = []
+    ids: list[str] = []
     for chunk in text.split():
         parts = _NEXT_ID.split(chunk) if _DOI_INSIDE.search(chunk) else re.split(r"[,;]", chunk)
-        found += [word for part in parts if (word := part.strip("\"'").rstrip(",;").strip("\"'"))]
-    return found
+        ids += [word for part in parts if (word := part.strip("\"'").rstrip(",;").strip("\"'"))]
+    return ids
 
 
 def _read_lines(source: IO[bytes], name: str) -> Iterator[str]:
@@ -295,6 +298,17 @@ def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None
             if name in cells:
                 return cells.index(name), delimiter
     return None
+
+
+def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidInput:
+    """Return the error for a table whose first line has neither a column of ids nor an id."""
+    return InvalidInput(
+        f"{name} has no column {' or '.join(columns)}: its first line is {_quote(header)}.",
+        invalid_input=_quote(header),
+        recovery_hint=f"Rename the column of ids to {columns[0]}, or give one id per line. "
+        "`entrez-kit check FILE` reads references.",
+        details={"reason": NOT_IDENTIFIERS, "line": 1},
+    )
 
 
 def _read_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:

@@ -10,6 +10,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -25,7 +26,6 @@ from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
 from ._plan import Plan, is_terminal, refuse_fields, usage_error
-from ._report import report_error, report_notes, report_trace, watching
 from ._state import State
 
 if TYPE_CHECKING:
@@ -127,7 +127,8 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
 def advise(ctx: typer.Context, records: int) -> None:
     """Print the expected time for very many records, and NCBI's preferred times."""
     from entrez_kit.base.numerals import format_count
-    from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS
+    from entrez_kit.pubmed.record_batches import BATCH
+    from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 
     requests = -(-records // BATCH)
     settings = get_state(ctx).settings
@@ -183,7 +184,7 @@ def emit(
     )
     with Sink(output.target) as sink:
         _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    report_notes(get_state(ctx))
+    _report_notes(get_state(ctx))
     _confirm(ctx, output)
 
 
@@ -203,6 +204,8 @@ def build_request(
     try:
         return operation.build(values) if model is None else operation.validate(values, model)
     except EntrezKitError as exc:
+        from ._report import report_error
+
         report_error(get_state(ctx), exc, document=operation.error_document)
         raise typer.Exit(find_status(exc)) from None
 
@@ -243,7 +246,7 @@ def run(
             return None
         _ = get_state(ctx).services  # reading the settings is not part of the call
         started = time.monotonic()
-        with watching(get_state(ctx), label, least, begin) as end_bar:
+        with _watch(get_state(ctx), label, least, begin) as end_bar:
             execution = catch_errors(partial(_run_and_write, ctx, operation, request, writer, end_bar))
         elapsed = 1000 * (time.monotonic() - started)
         if is_empty(execution):
@@ -254,6 +257,17 @@ def run(
     final_error = afterwards(answer) if afterwards is not None and answer is not None else None
     finish(ctx, execution, elapsed, final_error=final_error, document=operation.error_document)
     return answer
+
+
+def _watch(
+    state: State, label: str, least: int, begin: Callable[[int], None] | None
+) -> AbstractContextManager[Callable[[], None]]:
+    """Show a progress bar on a terminal, as ``watching`` does; otherwise do nothing, and import nothing for it."""
+    if begin is None and not state.stderr_is_terminal:
+        return nullcontext(lambda: None)
+    from ._report import watching
+
+    return watching(state, label, least, begin)
 
 
 def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: Request, writer: Writer[Any]) -> None:
@@ -347,15 +361,29 @@ def finish(
     """
     current = get_state(ctx)
     current.tell_copy(execution.trace.describe_fidelity())
-    report_notes(current)
+    _report_notes(current)
     error = execution.error or final_error
     if not is_empty(execution):
         _confirm(ctx, plan(ctx))
     if error is not None:
+        from ._report import report_error
+
         report_error(current, error, execution.trace.request_id, document)
-    report_trace(current, execution.trace, milliseconds)
+    if current.verbose:
+        from ._report import report_trace
+
+        report_trace(current, execution.trace, milliseconds)
     if error is not None:
         raise typer.Exit(find_status(error))
+
+
+def _report_notes(state: State) -> None:
+    """Print notes once, and on a terminal advice about API keys."""
+    state.report_notes()
+    if state.stderr_is_terminal and is_terminal(sys.stdout):
+        from ._report import advise_api_key
+
+        advise_api_key(state)
 
 
 def is_empty(execution: Execution[Any]) -> bool:
@@ -418,13 +446,13 @@ def _import_writer(selected: Format, job: Job) -> Writer[Any]:
 
             return create_tsv_writer(job)
         case "ids":
-            from ._formats.texts import create_ids_writer
+            from ._formats.plain import create_ids_writer
 
             return create_ids_writer(job)
         case "md":
-            from ._formats.texts import page_writer
+            from ._formats.plain import create_page_writer
 
-            return page_writer(job)
+            return create_page_writer(job)
         case "html":
             from ._formats.printed import create_html_writer
 
@@ -434,9 +462,9 @@ def _import_writer(selected: Format, job: Job) -> Writer[Any]:
 
             return create_docx_writer(job)
         case "count":
-            from ._formats.texts import count_writer
+            from ._formats.plain import create_count_writer
 
-            return count_writer(job)
+            return create_count_writer(job)
         case "parquet":
             from ._formats.parquet import create_parquet_writer
 

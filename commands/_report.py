@@ -1,4 +1,7 @@
-"""Output on stderr: errors, warnings, notes, timings, and a progress bar on a terminal."""
+"""Output on stderr that most calls in a pipe do not have: errors, timings, advice, and a progress bar.
+
+``_pipeline.py`` and ``_app.py`` import this module only if there is something to report.
+"""
 
 import json
 import os
@@ -10,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.invisible import escape_json
 
-from ._plan import is_terminal
 from ._state import State
 
 if TYPE_CHECKING:
@@ -47,19 +49,8 @@ def report_error(
         state.say(f"Request id: {request_id} ({error.code})", "dim")
 
 
-def report_interrupt(state: State) -> None:
-    """Report an interrupt by the user, and that cached replies are kept."""
-    if state.quiet:
-        return
-    working = state.opened_services is not None and not state.get_preference("no_cache", False)
-    more = " Run the same command again to continue from here." if working else ""
-    state.say(f"Interrupted.{more}", "dim")
-
-
 def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
-    """Print the request id, requests, cache hits, attempts and time of a call with -v."""
-    if not state.verbose:
-        return
+    """Print the request id, requests, cache hits, attempts and time of a call, for -v."""
     exchanges = list(trace.exchanges)
     cached = sum(exchange.from_cache for exchange in exchanges)
     from entrez_kit.base.numerals import format_count
@@ -72,18 +63,11 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     )
 
 
-def report_notes(state: State) -> None:
-    """Print messages of the settings and the transport once, and advice about API keys once a day."""
-    settings = state.known_settings
-    if settings is None:
-        return
+def advise_api_key(state: State) -> None:
+    """Print advice about API keys once a day after a request, if a key and an e-mail address are missing."""
     services = state.opened_services
-    transport = services.opened_transport if services is not None else None
-    for text in (*settings.notes, state.log_note, *(transport.notes if transport is not None else ())):
-        if text and text not in state.printed_messages:
-            state.printed_messages.add(text)
-            state.note(text)
-    if transport is not None and _wants_advice(state, settings):
+    has_sent = services is not None and services.opened_transport is not None
+    if has_sent and _wants_advice(state, state.settings):
         state.note(
             "NCBI allows 3 requests per second without an API key, 10 with one. A key is free: create one at "
             "https://account.ncbi.nlm.nih.gov/settings/ and run `entrez-kit config set ncbi_api_key` (or set "
@@ -92,10 +76,10 @@ def report_notes(state: State) -> None:
 
 
 def _wants_advice(state: State, settings: "Settings") -> bool:
-    """Return whether to advise setting a key and an e-mail address: once a day, on a terminal, if both are missing."""
+    """Return whether to advise setting a key and an e-mail address: once a day, if both are missing."""
     if state.quiet or settings.demo or settings.ncbi_api_key or settings.ncbi_admin_email:
         return False
-    if not (is_terminal(sys.stderr) and is_terminal(sys.stdout)) or "ncbi.nlm.nih.gov" not in settings.eutils_url:
+    if "ncbi.nlm.nih.gov" not in settings.eutils_url:
         return False
     stamp = settings.cache_dir / ADVICE_STAMP
     today = time.strftime("%Y-%m-%d")
@@ -149,9 +133,6 @@ def watching(
         least: the number of steps above which a bar is shown.
         begin: called with the number of steps when it is known.
     """
-    if begin is None and not state.stderr_is_terminal:
-        yield lambda: None
-        return
     from entrez_kit.base.progress import Watch, watch_calls
 
     with ExitStack() as stack:

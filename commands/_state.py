@@ -126,6 +126,25 @@ class State:
             _, text = source
             self.warn(text)
 
+    def report_notes(self) -> None:
+        """Print messages of the settings and the transport, each once."""
+        settings, services = self.known_settings, self.opened_services
+        if settings is None:
+            return
+        transport = services.opened_transport if services is not None else None
+        for text in (*settings.notes, self.log_note, *(transport.notes if transport is not None else ())):
+            if text and text not in self.printed_messages:
+                self.printed_messages.add(text)
+                self.note(text)
+
+    def report_interrupt(self) -> None:
+        """Print that the user interrupted the program, and that cached replies are kept."""
+        if self.quiet:
+            return
+        is_working = self.opened_services is not None and not self.get_preference("no_cache", False)
+        more = " Run the same command again to continue from here." if is_working else ""
+        self.say(f"Interrupted.{more}", "dim")
+
     def note(self, text: Text) -> None:
         """Print a note, unless -q is given."""
         if not self.quiet:

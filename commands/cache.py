@@ -39,21 +39,21 @@ def info(ctx: typer.Context) -> None:
     from entrez_kit.services.transport.cache import cache_info
 
     settings = get_state(ctx).settings
-    found = _call(cache_info, settings)
+    info = _call(cache_info, settings)
     limit = _limit(settings)
     document: dict[str, Any] = {
-        **asdict(found),
-        "path": str(found.path),
-        "oldest_expiry": _format_time(found.oldest_expiry),
-        "newest_expiry": _format_time(found.newest_expiry),
+        **asdict(info),
+        "path": str(info.path),
+        "oldest_expiry": _format_time(info.oldest_expiry),
+        "newest_expiry": _format_time(info.newest_expiry),
         "rate_limit": limit,
     }
     emit(ctx, document, lambda: _render_table(document))
-    if found.problem:
+    if info.problem:
         raise StoreError(
-            f"The cache {found.path} cannot be read: {found.problem}",
+            f"The cache {info.path} cannot be read: {info.problem}",
             recovery_hint="`entrez-kit cache clear` removes it. Later commands then fetch the replies again.",
-            details={"reason": "cache_not_readable", "path": str(found.path)},
+            details={"reason": "cache_not_readable", "path": str(info.path)},
         )
 
 

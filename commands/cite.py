@@ -15,7 +15,7 @@ from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, C
 from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.core.model import WrongValue
-from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.record_batches import BATCH
 
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View
@@ -39,16 +39,16 @@ def _build_argument() -> Parameter:
     """Return the argument for ids, or for files of references."""
     ids = build_ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
 
-    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
+    def read_ids_or_files(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
         from ._reference_files import select_files
 
-        if found := select_files(typed, files):
-            ctx.meta[_FILES_OF_REFERENCES] = found
+        if files_given := select_files(typed, files):
+            ctx.meta[_FILES_OF_REFERENCES] = files_given
             return []
         assert ids.read is not None, "an argument for ids reads them"
         return ids.read(ctx, typed, files, values)
 
-    return replace(ids, read=read)
+    return replace(ids, read=read_ids_or_files)
 
 
 @accept_formats(
@@ -64,7 +64,7 @@ def _build_argument() -> Parameter:
         default=[*DEFAULT_STYLES],
         help="apa, mla, vancouver, ama, chicago, nature; the name of any style of the Citation Style Language (CSL), "
         "such as ieee; or a file NAME.csl. ris, bibtex, csl and nbib are for reference managers.",
-        convert=lambda values: read_styles([one for one in _split(values) if not _is_file(one)]) or None,
+        convert=lambda values: read_styles([value for value in _split(values) if not _is_file(value)]) or None,
     ),
 )
 def command(
@@ -159,10 +159,10 @@ def _yield_records(item: Cited) -> Iterator[Record]:
 def _build_columns(styles: list[str]) -> dict[str, Callable[[Record], Any]]:
     """Return a column for each style; the name of a file has a dot."""
 
-    def read(record: Record, style: str) -> Any:
+    def get_citation(record: Record, style: str) -> Any:
         return record["citations"].get(style)
 
-    return {style: partial(read, style=style) for style in styles}
+    return {style: partial(get_citation, style=style) for style in styles}
 
 
 def _yield_lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
@@ -188,7 +188,7 @@ def _format_item(record: Record, number: int = 0) -> str:
 
 
 def _split(values: Sequence[str]) -> list[str]:
-    return [part.strip() for one in values for part in one.split(",") if part.strip()]
+    return [part.strip() for value in values for part in value.split(",") if part.strip()]
 
 
 def _is_file(style: str) -> bool:
@@ -202,12 +202,12 @@ def _choose_styles(ctx: typer.Context) -> list[str]:
         InvalidInput: a style is unknown.
     """
     styles: list[str] = []
-    for one in _split(ctx.params.get("citation_styles") or ()):
+    for style in _split(ctx.params.get("citation_styles") or ()):
         try:
-            styles.append(one if _is_file(one) else check_style(read_styles([one])[0]))
+            styles.append(style if _is_file(style) else check_style(read_styles([style])[0]))
         except WrongValue as exc:
             hint = FrontendText(exc.hint, " Or give a file NAME.csl.")
-            raise usage_error(f"--style: {exc}.", f"citation_styles={one}", hint) from None
+            raise usage_error(f"--style: {exc}.", f"citation_styles={style}", hint) from None
     return list(dict.fromkeys(styles)) or [*DEFAULT_STYLES]
 
 
@@ -234,7 +234,11 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         {**describe_entry(entry, number), "citations": {style: texts[style][number - 1] for style in styles}}
         for number, entry in enumerate(entries, start=1)
     ]
-    lines = [line for one in cited for line in _number_lines(one["citations"], one["number"] if numbered else 0)]
+    lines = [
+        line
+        for citation in cited
+        for line in _number_lines(citation["citations"], citation["number"] if numbered else 0)
+    ]
     is_text = output.format.family is Family.TEXT or output.format.family is Family.SCREEN
     emit(
         ctx,

@@ -37,14 +37,14 @@ def _build_argument() -> Parameter:
     """Return the argument for ids, or for files of references if a format for them is selected."""
     ids = build_ids_argument("ids", more="Or, with --to, files of references; - reads standard input.")
 
-    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
+    def read_ids_or_files(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
         if _choose_format(ctx) is not None:
             ctx.meta[_FILES] = [*map(Path, typed or ()), *(files or ())]
             return []
         assert ids.read is not None, "an argument for ids reads them"
         return ids.read(ctx, typed, files, values)
 
-    return replace(ids, read=read)
+    return replace(ids, read=read_ids_or_files)
 
 
 def _choose_format(ctx: typer.Context) -> Format | None:

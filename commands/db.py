@@ -12,7 +12,7 @@ from entrez_kit.core.model import Result
 from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
 from entrez_kit.databases.info import INFO, InfoRequest, InfoResult, SearchField, TermCount
 from entrez_kit.databases.link import LINK, Link, LinkRequest, LinkResult, LinkSet
-from entrez_kit.databases.names import looks_like_uid
+from entrez_kit.databases.names import PERMANENT_DATABASES, looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
@@ -21,7 +21,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
-from ._plan import accept_formats
+from ._plan import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -231,6 +231,10 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
 
+    if name := next((word for word in request.ids if word.lower() in PERMANENT_DATABASES), None):
+        hint = f"Name databases by options, and give ids: entrez-kit db link 7157 --from {name} --to pubmed."
+        raise usage_error(f"{name!r} is the name of a database, not an id.", f"ids={name}", hint)
+
     def yield_records(linkset: LinkSet) -> Iterator[Record]:
         if linkset.status in ("linked", "no_links"):
             yield convert_to_data(linkset)
@@ -238,7 +242,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
             yield describe_failure(linkset.source_id, linkset.status, linkset.message)
 
     def yield_rows(linkset: LinkSet) -> Iterator[Record]:
-        yield from ({"source_id": linkset.source_id, **convert_to_data(found)} for found in linkset.links)
+        yield from ({"source_id": linkset.source_id, **convert_to_data(link)} for link in linkset.links)
 
     view: View[LinkResult] = View(
         table=_render_link_table,

@@ -97,7 +97,7 @@ def command(
             progress=progress,
             responder=services.responder,
         )
-    records = [one.model_dump(mode="json") for one in (*report.checks, *(report.comparisons or []))]
+    records = [check.model_dump(mode="json") for check in (*report.checks, *(report.comparisons or []))]
     emit(ctx, report, lambda: _render_table(report), records=records)
     problem = report.find_problem()
     if problem is not None and plan(ctx).format.family is not Family.SCREEN:  # the table shows it
@@ -187,9 +187,9 @@ def _render_verdict(report: "DoctorReport") -> "RenderableType":
         return Text(f"Failed: {_join_labels(report.failed)}.", style="bold red")
     unanswered, differing = report.list_compared("failed"), report.list_compared("differs")
     if unanswered:
-        return Text(f"Failed: {'; '.join(one.label for one in unanswered)}.", style="bold red")
+        return Text(f"Failed: {'; '.join(probe.label for probe in unanswered)}.", style="bold red")
     if differing:
-        return Text(f"Differs from known facts: {'; '.join(one.label for one in differing)}.", style="bold yellow")
+        return Text(f"Differs from known facts: {'; '.join(probe.label for probe in differing)}.", style="bold yellow")
     if report.comparisons is not None and not report.list_compared("agrees"):
         return Text("Nothing was compared.", style="bold yellow")
     if report.warnings:

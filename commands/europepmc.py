@@ -81,8 +81,8 @@ def command(
 
     def report_notes(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
-            found = f"{hits.retrieved:,} of {hits.total_found:,} records"
-            report_omitted(ctx, f"{found}. For the next page add --cursor {hits.next_cursor}")
+            count = f"{hits.retrieved:,} of {hits.total_found:,} records"
+            report_omitted(ctx, f"{count}. For the next page add --cursor {hits.next_cursor}")
 
     run(
         ctx,

@@ -20,7 +20,7 @@ from entrez_kit.pubmed.fetch import (
     MedlineArticle,
 )
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.record_batches import BATCH
 
 from ._formats import TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
@@ -94,9 +94,9 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
 
 
 def _render_fetch_table(result: FetchResult, console: "Console") -> "RenderableType":
-    from ._views.tables import fetch_table
+    from ._views.articles import render_fetch_table
 
-    return fetch_table(result, console)
+    return render_fetch_table(result, console)
 
 
 def fetch_and_print(

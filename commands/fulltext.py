@@ -96,7 +96,7 @@ def _write_pages(sink: "Sink") -> "Writer[Any]":
 
 
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def read(sink: "Sink") -> "Writer[Any]":
+    def create_page_reader(sink: "Sink") -> "Writer[Any]":
         from ._views.fulltext import create_reader
 
         return create_reader(sink, get_state(ctx))
@@ -108,7 +108,7 @@ def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
         ids=lambda item: (
             str(article.get("pmid") or article.get("pmcid") or article.get("doi")) for article in _yield_articles(item)
         ),
-        writers={"table": read, "md": read} if is_read else {"md": _write_pages},
+        writers={"table": create_page_reader, "md": create_page_reader} if is_read else {"md": _write_pages},
     )
 
 
@@ -149,10 +149,10 @@ COLUMNS: Final[Mapping[str, Column]] = {
 """The columns of csv and tsv without --fields."""
 
 
-def _say_cuts(ctx: typer.Context, found: Fulltexts) -> None:
+def _say_cuts(ctx: typer.Context, texts: Fulltexts) -> None:
     """Report the texts that were cut, if the format does not."""
-    if plan(ctx).whole or found.truncation is None:
+    if plan(ctx).whole or texts.truncation is None:
         return
-    for cut in found.truncation.articles:
+    for cut in texts.truncation.articles:
         part = f"{cut.returned_characters:,} of {format_count(cut.original_characters, 'character')}"
         note(ctx, f"{cut.id}: {part} and {format_count(len(cut.sections), 'section')} cut.")

@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, describe_rest, plan, report_omitted, run, suggest
+from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
 from ._plan import STDIN, accept_formats
 
 if TYPE_CHECKING:
@@ -89,10 +89,10 @@ def _read_query(ctx: typer.Context, typed: Any, files: Any, values: dict[str, An
     """Return a list of symbols (of a file, of standard input, several words like symbols), or a query in a list."""
     words = list(typed or ())
     if files or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
-        found = read_inputs(
+        symbols = read_inputs(
             ctx, words, files, field="query=", noun="symbols", known=lambda word: True, columns=TABLE_OF_SYMBOLS
         )
-        return _Symbols(found)
+        return _Symbols(symbols)
     if not words:
         raise AmbiguousQuery(
             "No query was given.",
@@ -156,12 +156,12 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         id_key="id",
     )
 
-    def report_notes(found: GenePage) -> None:
-        page = found.pagination
+    def report_notes(result: GenePage) -> None:
+        page = result.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
             report_omitted(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
-        if found.items:
-            first = found.items[0].id
+        if result.items:
+            first = result.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=report_notes)
@@ -169,6 +169,8 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Find the gene of each symbol in a list."""
+    for name in ("cursor", "page_size"):
+        refuse_beside(ctx, name, "a list of symbols", "Omit it: a list has one gene for each symbol, and no pages.")
     symbols, organism = options.pop("query"), options.pop("organism")
     arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
     view: View[SymbolsResult] = View(
@@ -207,12 +209,12 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     ids = _add_prefix(options.pop("entrez_id"))
     columns = SLIM_COLUMNS if options["slim"] else GENE_COLUMNS
     if len(ids) == 1:
-        one: View[Gene] = View(
+        gene_view: View[Gene] = View(
             table=_render_gene_page,
             columns=columns,
             id_key="id",
         )
-        run(ctx, GET_GENE, build_request(ctx, GET_GENE, {"entrez_id": ids[0], **options}), one)
+        run(ctx, GET_GENE, build_request(ctx, GET_GENE, {"entrez_id": ids[0], **options}), gene_view)
         return
     several: View[GeneBatch] = View(
         table=_render_batch_table,
@@ -231,7 +233,7 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 def _add_prefix(ids: list[str]) -> list[str]:
     """Return gene ids with their prefix; a bare number is a gene id here."""
-    return [f"NCBIGene:{one}" if one.isascii() and one.isdecimal() and int(one) else one for one in ids]
+    return [f"NCBIGene:{text}" if text.isascii() and text.isdecimal() and int(text) else text for text in ids]
 
 
 def _yield_records(item: PerInputAnswer[Gene]) -> Iterator[Record]:

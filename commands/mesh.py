@@ -44,9 +44,9 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
     Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
     """
 
-    def report_notes(found: MeshResult) -> None:
-        if not plan(ctx).format.has_total and found.next_offset is not None:
-            report_omitted(ctx, f"There are more results. Add --offset {found.next_offset} to show them.")
+    def report_notes(result: MeshResult) -> None:
+        if not plan(ctx).format.has_total and result.next_offset is not None:
+            report_omitted(ctx, f"There are more results. Add --offset {result.next_offset} to show them.")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
     view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")

@@ -12,7 +12,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SORT_NAMES, SearchHits, SearchRequest, SearchResult, build_result
+from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchHits, build_result
+from entrez_kit.pubmed.search_models import SORT_NAMES, SearchRequest, SearchResult
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from ._formats import View
@@ -35,7 +36,6 @@ from ._pipeline import (
     was_typed,
 )
 from ._plan import STDIN, Plan, accept_formats, is_terminal, usage_error
-from ._report import watching
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -76,6 +76,12 @@ def _read_query(text: str) -> str:
                 recovery_hint="Save it as UTF-8, or give the query as an argument.",
                 details={"reason": "not_text"},
             ) from None
+        if not text.strip():
+            raise usage_error(
+                "Standard input has no query.",
+                STDIN,
+                "Pipe a query into it, or give the query as QUERY.",
+            )
     check_syntax(text)  # before line ends are lost: a numbered list has one search on each line
     return " ".join(text.split())
 
@@ -102,10 +108,10 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
 
     from ._input import name_file, read_content
 
-    found = read_request(
+    translation = read_request(
         get_state(ctx).services, StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))
     )
-    result = refuse_untranslated(found)
+    result = refuse_untranslated(translation)
     assert result.query is not None
     final = next(line for line in result.lines if line.number == result.final)
     if final.label != "exact":
@@ -222,8 +228,10 @@ def command(
     if strategy is not None:
         refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")
         options["query_term"] = _read_strategy(ctx, strategy)
-    elif not options.get("query_term"):
+    elif options.get("query_term") is None:
         ctx.fail("Missing argument 'QUERY'.")
+    elif not options["query_term"]:
+        raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
     if since is not None:
         for name in ("min_date", "date_type"):
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")
@@ -243,11 +251,11 @@ def command(
         _print_records(ctx, request, strict)
         return
 
-    def finish(found: SearchHits) -> EntrezKitError | None:
-        _write_certificate(ctx, build_result(request, found))
-        error = _report_notes(ctx, found, request, strict)
-        if found.first_pmid is not None:
-            suggest(ctx, f"show {found.first_pmid}", f"related {found.first_pmid}")
+    def finish(hits: SearchHits) -> EntrezKitError | None:
+        _write_certificate(ctx, build_result(hits))
+        error = _report_notes(ctx, hits, request, strict)
+        if hits.first_pmid is not None:
+            suggest(ctx, f"show {hits.first_pmid}", f"related {hits.first_pmid}")
         return error
 
     run(ctx, SEARCH_ARTICLES, request, _view(request), label="Retrieving PMIDs", afterwards=finish)
@@ -257,6 +265,7 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     """Search, then fetch and print the complete records."""
     from entrez_kit.pubmed.fetch import FETCH_CONTENTS
 
+    from ._report import watching
     from .fetch import fetch_and_print
 
     request = request.model_copy(update={"fetch_brief_summaries": 0, "snippet_characters": 0, "registrations": False})
@@ -302,9 +311,9 @@ def _needs_summaries(output: Plan, request: SearchRequest) -> bool:
 
 
 def _render_search_table(result: SearchResult, console: "Console") -> "RenderableType":
-    from ._views.tables import search_table
+    from ._views.articles import render_search_table
 
-    return search_table(result, console)
+    return render_search_table(result, console)
 
 
 def _render_item(record: "Record") -> str:
@@ -330,21 +339,21 @@ def _view(request: SearchRequest) -> View[SearchResult]:
 
 
 def _report_notes(
-    ctx: typer.Context, found: SearchResult | SearchHits, request: SearchRequest, strict: bool
+    ctx: typer.Context, search: SearchResult | SearchHits, request: SearchRequest, strict: bool
 ) -> EntrezKitError | None:
     """Report what the format cannot show; return the error of --strict."""
-    output, number, summaries = plan(ctx), found.retrieved_pmid_count, request.fetch_brief_summaries
-    if output.format.family is not Family.DOCUMENT and found.web_env and found.query_key:
-        key, place = shlex.quote(found.query_key), shlex.quote(found.web_env)
+    output, number, summaries = plan(ctx), search.retrieved_pmid_count, request.fetch_brief_summaries
+    if output.format.family is not Family.DOCUMENT and search.web_env and search.query_key:
+        key, place = shlex.quote(search.query_key), shlex.quote(search.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
     if number > summaries > 0 and _needs_summaries(output, request):
         note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
     next_offset = request.offset + number
-    total = found.total_found or 0
+    total = search.total_found or 0
     left = total - number if output.target is not None else total - next_offset
-    if not output.format.has_total and number and left > 0 and found.certificate is None:
+    if not output.format.has_total and number and left > 0 and search.certificate is None:
         _report_omitted(ctx, total, request.offset, number)
-    dropped = [warning for warning in found.warnings if warning.code in DROPPED]
+    dropped = [warning for warning in search.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
     return InvalidInput(

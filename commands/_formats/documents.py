@@ -135,7 +135,7 @@ class DocumentWriter(Writer[Any]):
             return False
         self.sink.write_data((head + self.list_begin.format(self._key)).removeprefix("\n"))
         between = self.between_items
-        written = ((b"" if number == 0 else between) + self.render_item(one) for number, one in enumerate(inside))
+        written = ((b"" if number == 0 else between) + self.render_item(record) for number, record in enumerate(inside))
         for piece in self._taken or written:
             self.sink.write_data(piece)
         self.sink.write_data(self.list_end + tail + "\n")

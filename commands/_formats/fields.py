@@ -180,8 +180,8 @@ def get_values(value: Any, path: str) -> Any:
     """Return the value at a dotted path. If a list is on the path, return the list of its items' values."""
     for index, name in enumerate(parts := path.split(".")):
         if isinstance(value, list):
-            found = [get_values(item, ".".join(parts[index:])) for item in value]
-            return [item for item in found if item is not None]
+            values = [get_values(item, ".".join(parts[index:])) for item in value]
+            return [item for item in values if item is not None]
         if not isinstance(value, Mapping):
             return None
         value = value.get(name)

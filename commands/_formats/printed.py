@@ -7,7 +7,7 @@ from typing import Any
 from .._output import Sink
 from .._plan import usage_error
 from . import Job, Writer
-from .texts import page_writer
+from .plain import create_page_writer
 
 
 class Buffer(Sink):
@@ -68,7 +68,7 @@ def create_html_writer(job: Job) -> Converted:
 
     sink, text = job.sink, Buffer()
     own = job.view.writers.get("md")
-    markdown = page_writer(replace(job, sink=text)) if own is None else own(text)
+    markdown = create_page_writer(replace(job, sink=text)) if own is None else own(text)
     find_pandoc()
     name = sink.target.stem if sink.target is not None else "entrez-kit"
 

@@ -84,7 +84,7 @@ def _render_scalar(value: Any) -> str:
         if is_printable and _PLAIN.fullmatch(value) and value.lower() not in _WORDS:
             return value
         quoted = json.dumps(value, ensure_ascii=False)
-        return quoted if is_printable else "".join(one if _is_printable(one) else _escape(one) for one in quoted)
+        return quoted if is_printable else "".join(sign if _is_printable(sign) else _escape(sign) for sign in quoted)
     if isinstance(value, float):
         if not math.isfinite(value):
             return "null"  # as in JSON

@@ -66,7 +66,7 @@ def sort_by_severity(references: "Iterable[CheckedReference]") -> "list[CheckedR
     """Sort references by severity, the gravest status first and verified ones last."""
     from entrez_kit.references.check.findings import STATUSES
 
-    return sorted(references, key=lambda one: (one.status == "verified", STATUSES.index(one.status)))
+    return sorted(references, key=lambda reference: (reference.status == "verified", STATUSES.index(reference.status)))
 
 
 def list_in_text_lines(result: "CheckResult") -> list[str]:
@@ -81,19 +81,19 @@ def list_in_text_lines(result: "CheckResult") -> list[str]:
     ]
 
 
-def _describe_calls(found: "Sequence[InTextFinding]") -> Iterator[str]:
-    for finding in found:
+def _describe_calls(findings: "Sequence[InTextFinding]") -> Iterator[str]:
+    for finding in findings:
         if finding.kind == "no_entry":
             around = (
                 f": {finding.text}" if finding.text and finding.text.strip("[@]") != finding.call.strip("@") else "."
             )
             yield f"The text cites {_name_call(finding)}, which is not in the list of references{around}"
-    never = [_name_call(finding) for finding in found if finding.kind == "never_called"]
+    never = [_name_call(finding) for finding in findings if finding.kind == "never_called"]
     if len(never) == 1:
         yield f"Entry {never[0]} is never cited in the text."
     elif never:
         yield f"{len(never)} entries are never cited in the text: {'; '.join(never)}."
-    if moved := [_name_call(finding) for finding in found if finding.kind == "out_of_order"]:
+    if moved := [_name_call(finding) for finding in findings if finding.kind == "out_of_order"]:
         yield f"The first citations of these numbers are not in ascending order: {'; '.join(moved)}."
 
 
@@ -122,7 +122,7 @@ def check_table(result: "CheckResult", console: Console) -> RenderableType:
             table.add_row(status, key, pmid, described)
         else:
             table.add_row(status, Text("\n").join([key, pmid]) if pmid else key, described)
-    in_text = [Text(one, style="bold yellow") for one in list_in_text_lines(result)]
+    in_text = [Text(line, style="bold yellow") for line in list_in_text_lines(result)]
     counts = [_summarize(file.counts, file.total, file.accepted, f"{file.file}:") for file in result.files]
     counts.append(_summarize(result.counts, result.total, result.accepted, "Together:" if counts else ""))
     return Group(table, Text(""), *counts, *in_text)
@@ -174,9 +174,9 @@ def claim_findings(record: Record) -> Iterator[str]:
         who = f"PMID {place['pmid']}" if place.get("pmid") else place["id"]
         near = "" if record.get("place") else "nearest sentence: "
         yield f"{near}{who}: {where.replace('_', ' ')}, characters {place['start']}-{place['end']}"
-    for one in record.get("differences") or ():
-        claimed, found = (f"{text!r}" if text else "nothing" for text in (one["claimed"], one["found"]))
-        yield f"{one['kind']}: {claimed} in the claim, {found} in the sentence"
+    for difference in record.get("differences") or ():
+        claimed, found = (f"{text!r}" if text else "nothing" for text in (difference["claimed"], difference["found"]))
+        yield f"{difference['kind']}: {claimed} in the claim, {found} in the sentence"
     if place:
         yield f"sentence: {place['sentence']}"
     if record.get("detail"):

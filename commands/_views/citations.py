@@ -14,7 +14,8 @@ from entrez_kit.citations.format_citations import CitationsResult, FormattedCita
 from entrez_kit.citations.write_files import FILES
 
 from .._formats.fields import convert_to_data
-from .tables import format_failure, format_title
+from .articles import format_title
+from .tables import format_failure
 from .text import to_line
 
 MAX_WIDTH: Final = 100
@@ -33,13 +34,13 @@ def render_citations(result: CitationsResult, console: Console) -> RenderableTyp
 
 
 def _render_entries(result: CitationsResult, style: str, width: int) -> Iterable[RenderableType]:
-    found = iter(result.citations)
+    citations = iter(result.citations)
     if not result.outcomes:
-        for citation in found:
+        for citation in citations:
             yield from (_render_entry(citation, style, width), Text(""))
     for outcome in result.outcomes:
         if outcome.status == "found":
-            yield from (_render_entry(next(found), style, width), Text(""))
+            yield from (_render_entry(next(citations), style, width), Text(""))
         else:
             yield from (Text.assemble((f"{to_line(outcome.input)}: ", "yellow"), format_failure(outcome)), Text(""))
 

@@ -19,6 +19,7 @@ from entrez_kit.corpus.store.corpus_stats import MIN_GRAPH_VECTORS, CorpusList, 
 from entrez_kit.corpus.store.differences import CorpusDiff, Difference
 
 from .._formats.fields import convert_to_data
+from .articles import format_title
 from .tables import (
     WIDE,
     ListingTable,
@@ -27,7 +28,6 @@ from .tables import (
     build_fixed_column,
     build_number_column,
     build_wrapped_column,
-    format_title,
 )
 from .text import PMC, PUBMED, page_address, to_line
 
@@ -136,8 +136,8 @@ def render_hits(
         if wide:
             if hybrid:
                 cells.append(Text("" if hit.sim is None else f"{hit.sim:.2f}"))
-            found = Text(choose_sentences(passages.get(hit.uuid, ""), query), style="dim")
-            cells += [Text(str(hit.quality)), Text("\n").join([title, found]) if found else title]
+            sentences = Text(choose_sentences(passages.get(hit.uuid, ""), query), style="dim")
+            cells += [Text(str(hit.quality)), Text("\n").join([title, sentences]) if sentences else title]
             cells += [Text(year), Text(journal), build_article_link(pmid, console)]
         else:
             below = Text(". ".join(part for part in (journal, year) if part), style="dim")
@@ -156,7 +156,7 @@ def _read_passages(store: "Store", uuids: Sequence[str]) -> dict[str, str]:
 def choose_sentences(passage: str, query: str, limit: int = SNIPPET) -> str:
     """Return the sentences of a passage that contain the most words of the query."""
     body = re.sub(r"\[Title\] .*?(?:\n|$)", "", passage, count=1)
-    body = re.sub(r"\[Section\] (.*?)\n\[Text\] ", lambda found: f"{found[1].capitalize()}: ", body)
+    body = re.sub(r"\[Section\] (.*?)\n\[Text\] ", lambda match: f"{match[1].capitalize()}: ", body)
     sentences = [text for part in body.replace("[Text] ", "").split("\n") for text in _SENTENCE.split(to_line(part))]
     stems = {word[: max(4, len(word) - 2)] for word in re.findall(r"\w+", query.lower()) if len(word) > 2}
 
@@ -238,12 +238,12 @@ def list_page(listed: CorpusList) -> RenderableType:
     if not listed.corpora:
         return Text("No corpora yet. Create one: entrez-kit corpus sync KEY TERM")
     table = ListingTable("Key", "Query", build_number_column("Records"), "Synced to", "Last sync")
-    for one in listed.corpora:
-        ending = Text(to_line(one.last_status), style=ENDINGS.get(one.last_status or "", ""))
-        if one.last_finished_at:
-            ending.append(f" {_format_time(one.last_finished_at)}", style="dim")
-        key = Text(to_line(one.query_key), style="bold")
-        table.add_cells(key, one.term, f"{one.documents:,}", _format_time(one.last_edat), ending)
+    for corpus in listed.corpora:
+        ending = Text(to_line(corpus.last_status), style=ENDINGS.get(corpus.last_status or "", ""))
+        if corpus.last_finished_at:
+            ending.append(f" {_format_time(corpus.last_finished_at)}", style="dim")
+        key = Text(to_line(corpus.query_key), style="bold")
+        table.add_cells(key, corpus.term, f"{corpus.documents:,}", _format_time(corpus.last_edat), ending)
     return table
 
 

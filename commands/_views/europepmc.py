@@ -9,16 +9,8 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 
 from .._formats.fields import Record, convert_to_data
-from .tables import (
-    WIDE,
-    ListingTable,
-    build_article_cells,
-    build_article_columns,
-    build_fixed_column,
-    build_link,
-    build_number_column,
-    format_title,
-)
+from .articles import build_article_cells, build_article_columns, format_title
+from .tables import WIDE, ListingTable, build_fixed_column, build_link, build_number_column
 from .text import format_people, format_source, list_links, record_key, to_line
 
 OPEN: Final = "open access"

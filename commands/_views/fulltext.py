@@ -26,8 +26,9 @@ from entrez_kit.fulltext.selection import count_characters
 from .._formats import PAGE_BREAK, TextWriter, Writer
 from .._formats.fields import Record, convert_to_data
 from .._output import Sink
+from .articles import format_title
 from .markdown import escape, render_banner
-from .tables import ListingTable, build_fact_list, build_link, build_number_column, format_title
+from .tables import ListingTable, build_fact_list, build_link, build_number_column
 from .text import PMC, PUBMED, format_doi_url, format_people, format_source, name_language, page_address, to_line
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def create_reader(sink: Sink, state: "State") -> Writer[Any]:
 def render_unavailable(without: Sequence[FulltextOutcome]) -> str:
     """Return a page of the ids without full text, with the answer of each source. Invalid ids come last."""
     items = []
-    for item in (one.unavailable for one in without):
+    for item in (text.unavailable for text in without):
         if item is not None:
             words = " ".join(filter(None, (item.title, _explain(item))))
             items.append(f"- **{_escape_inner(item.id)}**: {_escape_inner(words)}")
@@ -245,7 +246,9 @@ def render_unavailable(without: Sequence[FulltextOutcome]) -> str:
                 for name, text, address in _list_ways(item)
             ]
             items += [f"  - {_format_answer(tier, _escape_inner)}" for tier in item.tried_tiers]
-    items += [f"- **{_escape_inner(one.id)}**: not a PMID, PMCID or DOI" for one in without if one.status == "invalid"]
+    items += [
+        f"- **{_escape_inner(text.id)}**: not a PMID, PMCID or DOI" for text in without if text.status == "invalid"
+    ]
     return "\n".join(["# No full text", "", *items, ""])
 
 
@@ -272,11 +275,11 @@ def _format_answer(tried: TriedTier, render: Callable[[object], str]) -> str:
 
 def _format_facts(article: PmcArticle) -> str:
     """Return the lines about an article: the source of the text, the article type, the license, the keywords."""
-    found = _TIERS[article.via_source]
+    source = _TIERS[article.via_source]
     if article.epmc_id:
-        found += f" ({' '.join(filter(None, (article.epmc_source, article.epmc_id)))})"
+        source += f" ({' '.join(filter(None, (article.epmc_source, article.epmc_id)))})"
     facts = {
-        "Text from": found,
+        "Text from": source,
         "Type": (article.article_type or "").replace("-", " "),
         "Licence": article.license,
         "Keywords": "; ".join(to_line(word) for word in article.keywords),
@@ -294,7 +297,7 @@ def _render_copy(article: UnpaywallArticle) -> str:
     ]
     content = article.content.strip()
     if article.content_format == "pdf-text":  # the text of a PDF contains no Markdown
-        content = "\n\n".join("\n".join(escape(one) for one in part.split("\n")) for part in content.split("\n\n"))
+        content = "\n\n".join("\n".join(escape(line) for line in part.split("\n")) for part in content.split("\n\n"))
     return "\n\n".join([*head, remove_invisible(content)]) + "\n"
 
 
@@ -353,8 +356,8 @@ def _render_rows(lines: Sequence[str]) -> str:
 
 def _render_lines(lines: Sequence[str]) -> Iterator[str]:
     for place, line in enumerate(lines):
-        found = _LIST_ITEM.fullmatch(line)
-        if found and found[2]:
-            yield f"{found[1]}{found[2]} {escape(found[3])}"
+        item = _LIST_ITEM.fullmatch(line)
+        if item and item[2]:
+            yield f"{item[1]}{item[2]} {escape(item[3])}"
         else:
             yield escape(line) + ("  " if place + 1 < len(lines) else "")

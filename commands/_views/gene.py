@@ -122,7 +122,7 @@ def _render_references(references: CrossReferences) -> FactList:
     for key, value in references.model_dump().items():
         values = value if isinstance(value, list) else [value]
         more = f" and {len(values) - _MANY} more" if len(values) > _MANY else ""
-        rows.append((XREFS[key][0], ", ".join(to_line(one) for one in values[:_MANY]) + more))
+        rows.append((XREFS[key][0], ", ".join(to_line(value) for value in values[:_MANY]) + more))
     return build_fact_list(rows, "bold")
 
 

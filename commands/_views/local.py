@@ -77,7 +77,7 @@ def import_page(result: CopyImportResult) -> RenderableType:
             f"{format_count(result.deletions_read, 'deletion')}",
         )
     ]
-    parts += [Text(f"Not applied: {one.message}", style="red") for one in result.failed]
+    parts += [Text(f"Not applied: {failure.message}", style="red") for failure in result.failed]
     if result.ignored:
         parts.append(Text(f"Ignored, because they cannot be imported: {', '.join(result.ignored)}", style="dim"))
     return Group(*parts, copy_page(result.copy_info))

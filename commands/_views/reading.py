@@ -30,7 +30,7 @@ class _Banner(BlockQuote):
     style_name = "bold red"
 
 
-class _Table(TableElement):
+class _MarkdownTable(TableElement):
     """A table that prints its rows as lines if a column is too narrow for its longest word."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -62,7 +62,7 @@ def _measure(rows: list[list[Text]]) -> int:
 class _MarkdownPage(Markdown):
     elements: ClassVar[dict[str, Any]] = {
         **Markdown.elements,
-        **{"heading_open": _Heading, "blockquote_open": _Banner, "table_open": _Table},
+        **{"heading_open": _Heading, "blockquote_open": _Banner, "table_open": _MarkdownTable},
     }
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

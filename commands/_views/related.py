@@ -8,6 +8,7 @@ from rich.text import Text
 from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import convert_to_data
+from .articles import format_title
 from .citations import MAX_WIDTH, render_entry, render_heading
 from .tables import (
     WIDE,
@@ -16,7 +17,6 @@ from .tables import (
     build_fixed_column,
     build_number_column,
     build_wrapped_column,
-    format_title,
 )
 from .text import shorten, to_line
 

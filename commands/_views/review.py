@@ -194,7 +194,7 @@ def _quote(row: "UnmatchedRow") -> str:
 
 def report_page(result: "ReportResult") -> RenderableType:
     """Return the numbers, the open items of PRISMA-S, and the files."""
-    missing = [f"{one.number} {one.name}" for one in result.prisma_s if one.is_open]
+    missing = [f"{item.number} {item.name}" for item in result.prisma_s if item.is_open]
     parts: list[RenderableType] = [render_flow(result.flow), Text("")]
     if missing:
         parts.append(Text(f"To complete in review.toml: {', '.join(missing)}", style="yellow"))

@@ -85,29 +85,29 @@ def render_strategy(result: "StrategyResult", console: Console) -> RenderableTyp
         *last,
         expand=True,
     )
-    for one in result.lines:
-        table.add_row(*_build_cells(one, has_counts))
+    for line in result.lines:
+        table.add_row(*_build_cells(line, has_counts))
     return Group(table, Text(""), *_summarize(result, has_counts))
 
 
-def _build_cells(one: "StrategyLine", has_counts: bool) -> Sequence[Text]:
-    record = convert_to_data(one)
-    is_text = one.kind in ("comment", "header")
+def _build_cells(line: "StrategyLine", has_counts: bool) -> Sequence[Text]:
+    record = convert_to_data(line)
+    is_text = line.kind in ("comment", "header")
     style = "dim" if is_text else ""
-    label = one.label or ""
+    label = line.label or ""
     # A loss begins with its direction, so that the label would often only repeat it.
     notes = (
         [Text(label.replace("_", " "), style=LABELS.get(label, ""))]
-        if label and not any(note.startswith(label) for note in one.loss)
+        if label and not any(note.startswith(label) for note in line.loss)
         else []
     )
     notes += [
-        Text(to_line(note), style=LABELS.get(label, "") if note in one.loss else "dim") for note in list_notes(record)
+        Text(to_line(note), style=LABELS.get(label, "") if note in line.loss else "dim") for note in list_notes(record)
     ]
     cells = [
-        Text("" if one.number is None else str(one.number)),
-        Text(to_line(_remove_number(one.original, one.number)), style=style),
-        Text(to_line(one.pubmed or ("" if is_text else "not translated")), style="" if one.pubmed else "bold red"),
+        Text("" if line.number is None else str(line.number)),
+        Text(to_line(_remove_number(line.original, line.number)), style=style),
+        Text(to_line(line.pubmed or ("" if is_text else "not translated")), style="" if line.pubmed else "bold red"),
         Text("\n").join(notes),
     ]
     if has_counts:
@@ -131,7 +131,7 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     others = ", ".join(
         f"{count} {kind}{'s' if count > 1 and kind != 'refused' else ''}"
         for kind in ("refused", "comment", "header")
-        if (count := sum(one == kind for one in kinds))
+        if (count := sum(other == kind for other in kinds))
     )
     lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {syntax_counts}."]
     if result.query is None:
@@ -158,12 +158,12 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
     table = ListingTable(
         build_number_column("Line"), build_fixed_column("Code"), build_wrapped_column("Problem", 3), *last, expand=True
     )
-    for one in result.findings:
+    for finding in result.findings:
         table.add_row(
-            "" if one.line is None else str(one.line),
-            Text(one.code, style=SEVERITIES[one.severity]),
-            Text(to_line(one.message)),
-            *([Text(to_line(one.fix or ""))] if has_fixes else []),
+            "" if finding.line is None else str(finding.line),
+            Text(finding.code, style=SEVERITIES[finding.severity]),
+            Text(to_line(finding.message)),
+            *([Text(to_line(finding.fix or ""))] if has_fixes else []),
         )
     notes = len(result.findings) - result.errors - result.warnings_found
     counts = {"line": result.lines, "error": result.errors, "warning": result.warnings_found, "note": notes}

@@ -194,10 +194,10 @@ def get_year(record: Record) -> str:
     """Return the year of publication, also if PubMed only gives a season or a range."""
     info = record.get("journal_info") or {}
     date = info.get("publication_date") or {}
-    found = date.get("year") or info.get("year")
-    if not found and (match := re.search(r"\b(1[6-9]|20|21)[0-9]{2}\b", str(date.get("medline_date") or ""))):
-        found = match[0]
-    return str(found or "")
+    year = date.get("year") or info.get("year")
+    if not year and (match := re.search(r"\b(1[6-9]|20|21)[0-9]{2}\b", str(date.get("medline_date") or ""))):
+        year = match[0]
+    return str(year or "")
 
 
 def get_journal(record: Record) -> str:
@@ -317,6 +317,6 @@ def list_findings(record: Record) -> list[str]:
     remarks = [str(record[name]) for name in names if record.get(name)]
     messages += [remark for remark in remarks if not any(remark in text or text in remark for text in messages)]
     if is_other:
-        fields = ", ".join(one["field"] for one in record.get("differences") or ())
+        fields = ", ".join(difference["field"] for difference in record.get("differences") or ())
         messages += [f"it differs in: {fields}"] if fields else []
     return messages

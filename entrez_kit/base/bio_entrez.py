@@ -5,6 +5,10 @@ request, pass it to ``urlopen``, a name in that namespace that is replaced here,
 users of Bio.Entrez in the same process share nothing with an instance. ``build_request`` uses an instance whose
 ``urlopen`` returns the request itself; the ``urlopen`` of `entrez_kit.Entrez` answers the request.
 
+Bio.Entrez builds the requests because users know its parameters, and because scripts for it run here unchanged. It
+does not send them: it has no cache, one rate limit for each process, and settings that all callers share. The replies
+are parsed by readers of this program, which compare them with the request.
+
 This depends on names at the top level of Bio.Entrez (``REPLACED``). A test fails if Biopython moves one of them.
 """
 

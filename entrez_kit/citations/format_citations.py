@@ -13,7 +13,8 @@ from entrez_kit.citations.style.style_names import CitationStyle, read_styles
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.pubmed.models import Article, RetractionStatus, Standing
-from entrez_kit.pubmed.record_fetcher import BATCH, Fetched, InputOutcome, Retrieval
+from entrez_kit.pubmed.record_batches import BATCH, Fetched, InputOutcome
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.services import Services
 
 MAX_MCP_PMIDS: Final = 50
@@ -158,7 +159,7 @@ def build_result(request: CitationsRequest, citations: Citations) -> CitationsRe
     return CitationsResult(
         citations=[item.citation for item in cited if item.citation is not None],
         total_submitted=len(cited),
-        total_formatted=citations.retrieval.found,
+        total_formatted=citations.retrieval.found_count,
         not_found_pmids=list(dict.fromkeys(missing)),
         outcomes=[item.fetched.outcome for item in cited] if citations.retrieval.missing else [],
     )

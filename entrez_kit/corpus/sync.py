@@ -27,7 +27,7 @@ from entrez_kit.corpus.sync_report import SyncReport
 from entrez_kit.corpus.sync_search import SyncSearch, plan_search
 from entrez_kit.corpus.times import stamp
 from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, Retrieval
+from entrez_kit.pubmed.record_batches import BATCH, RecordBatches
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
@@ -133,7 +133,7 @@ class _SyncRun:
 
     def __init__(self, search: SyncSearch, store: Store, job: SyncJob) -> None:
         self.search, self.store, self.job = search, store, job
-        self.retrieval = Retrieval(search.services, medline=False, patient=True, keep="fields")
+        self.batches = RecordBatches(search.services, patient=True, keep="fields")
         self.report = SyncReport()
         self.total = 0
         self.highest: str | None = None
@@ -172,7 +172,7 @@ class _SyncRun:
         slicer = search.build_revision_slicer()
         if slicer is not None:
             with self._record_problems():
-                revised = slicer.ask(search.older, MAX_PUBMED_RESULTS)[0]
+                revised = slicer.search_window(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
                 yield from self._run_search(slicer, revised, search.older)
         unavailable_earlier = sorted(report.known_unavailable - set(report.unavailable))
@@ -254,14 +254,14 @@ class _SyncRun:
             self._report_progress()
             self.report.add_failures(fetched.failed)
             yield fetched
-            if fetched.failed and self.retrieval.breaker.stopped_by is not None:
+            if fetched.failed and self.batches.breaker.stopped_by is not None:
                 self.report.gave_up = True
                 raise _GaveUp
 
     def _fetch_batch(self, pmids: Sequence[int]) -> _Fetched:
         if not pmids:
             return _Fetched([], {}, [])
-        records, errors = self.retrieval.batch([str(pmid) for pmid in pmids])
+        records, errors = self.batches.fetch_pmids([str(pmid) for pmid in pmids])
         failed = {int(pmid): error for pmid, error in errors.items()}
         docs = []
         for pmid, record in records.items():
@@ -300,7 +300,7 @@ class _SyncRun:
             window = waiting.pop()
             days = window.first.isoformat(), window.last.isoformat()
             stored = self.store.read(membership.count_entered, search.query_key, *days)
-            reply = slicer.ask(window, 0)[0] if stored else None
+            reply = slicer.search_window(window, 0)[0] if stored else None
             if reply is None or reply.count == stored:
                 continue
             if reply.count > MAX_PUBMED_RESULTS:

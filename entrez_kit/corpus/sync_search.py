@@ -14,7 +14,8 @@ from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.checkpoints import Checkpoint
 from entrez_kit.corpus.times import get_day, to_second
 from entrez_kit.pubmed.date_slices import FIRST, DateWindow, Slicer, format_day
-from entrez_kit.pubmed.record_fetcher import BATCH, MANY_REQUESTS, PREFERRED_HOURS
+from entrez_kit.pubmed.record_batches import BATCH
+from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 

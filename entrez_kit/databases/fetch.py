@@ -187,15 +187,15 @@ def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedReco
 
 def collect_result(request: EntrezFetchRequest, items: FetchedRecords) -> EntrezFetchResult:
     """Join the records of a request."""
-    found = list(items)
+    outcomes = list(items)
     return EntrezFetchResult(
         db=request.db,
         ids=list(request.ids),
         rettype=request.rettype,
         retmode=request.retmode,
-        content="".join(item.content for item in found),
-        not_found_ids=list(dict.fromkeys(one.id for one in items.missing if one.status == "not_found")),
-        outcomes=[item.outcome for item in found] if items.missing else [],
+        content="".join(item.content for item in outcomes),
+        not_found_ids=list(dict.fromkeys(outcome.id for outcome in items.missing if outcome.status == "not_found")),
+        outcomes=[item.outcome for item in outcomes] if items.missing else [],
         warnings=items.warnings,
     )
 

@@ -179,13 +179,13 @@ def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
         RateLimited: NCBI refused, or no slot is free before the deadline.
     """
 
-    def read(content: bytes) -> DatabaseInfo:
+    def read_info(content: bytes) -> DatabaseInfo:
         described = parse_database(content)
         if described.name.lower() != name.strip().lower():
             raise malformed_error("einfo", f"it describes {described.name} instead of {name}")
         return described
 
-    return services.eutils.einfo(db=name, read=read)
+    return services.eutils.einfo(db=name, read=read_info)
 
 
 def _count_all(services: Services, term: str, names: list[str], broader_results: bool) -> tuple[list[TermCount], str]:

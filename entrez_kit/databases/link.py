@@ -72,9 +72,7 @@ class LinkResult(Collected):
     def records_inside(self) -> list[Any]:
         """Return a record for every link, with its source."""
         return [
-            {"source_id": linkset.source_id, **found.model_dump()}
-            for linkset in self.linksets
-            for found in linkset.links
+            {"source_id": linkset.source_id, **link.model_dump()} for linkset in self.linksets for link in linkset.links
         ]
 
 
@@ -126,8 +124,10 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             if uid in existing.absent:
                 # NCBI returns links for some ids that never existed; these links are dropped.
                 return LinkSet(source_id=source_id, status="not_found", message=existing.find_outcome(uid).message)
-            if found := links.get(uid):
-                target_links = [Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in found]
+            if raw_links := links.get(uid):
+                target_links = [
+                    Link(id=link.id, score=link.score, link_name=link.link_name or None) for link in raw_links
+                ]
                 return LinkSet(source_id=source_id, status="linked", links=target_links)
             if error := failed.get(uid) or existing.failed.get(uid):
                 return LinkSet(source_id=source_id, status="error", message=error.message)
@@ -164,8 +164,8 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             requested = collect_batches(
                 missing, BATCH, self._request_links, breaker=self._breaker, at_once=self._services.eutils.at_once
             )
-            for _, found in requested.answers:
-                links.update(found)
+            for _, batch_links in requested.answers:
+                links.update(batch_links)
             failed.update(requested.failed)
             links.update({uid: [] for uid in requested.refused})  # the caller checks next whether it exists
         for uid in uids:
@@ -181,11 +181,11 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
 
         request = self._request
 
-        def read(content: bytes) -> dict[str, list["RawLink"]]:
-            found, _ = group_links_by_source(
+        def read_links(content: bytes) -> dict[str, list["RawLink"]]:
+            by_source, _ = group_links_by_source(
                 content, batch, lambda link: link.db_to in ("", request.target) and link.has_target
             )
-            return found  # the caller requests missing sources once more
+            return by_source  # the caller requests missing sources once more
 
         requested = partial(
             self._services.eutils.elink,
@@ -193,7 +193,7 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
             db=request.target,
             ids=batch,
             linkname=request.link_name,
-            read=read,
+            read=read_links,
         )
         if self._scored:
             try:

@@ -144,7 +144,8 @@ def _add_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Map
                 continue
             trees = known[uid].tree_numbers
             under = [other for other in trees if other.rpartition(".")[0] == tree]
-            side, own = (below, under) if under else (above, [one for one in trees if one == tree.rpartition(".")[0]])
+            parent = tree.rpartition(".")[0]
+            side, own = (below, under) if under else (above, [number for number in trees if number == parent])
             side.setdefault(uid, []).extend(own)
     parents, children = (
         [MeshNeighbor(ui=known[uid].ui, name=known[uid].name, tree_numbers=trees) for uid, trees in side.items()]
@@ -161,12 +162,12 @@ def _search_page(services: Services, request: MeshRequest, pinned: str | None) -
     """
     term = _build_term(request.query)
     if pinned is None:
-        found = _search(services, term, request.max_results, request.offset)
-        return found.ids, found.count, found.query_translation
+        reply = _search(services, term, request.max_results, request.offset)
+        return reply.ids, reply.count, reply.query_translation
     first = request.offset == 0
     others = f"({term}) NOT {pinned}[UID]"
-    found = _search(services, others, request.max_results - first, max(0, request.offset - 1))
-    return [pinned] * first + found.ids, found.count + 1, found.query_translation
+    reply = _search(services, others, request.max_results - first, max(0, request.offset - 1))
+    return [pinned] * first + reply.ids, reply.count + 1, reply.query_translation
 
 
 def _search(services: Services, term: str, size: int, start: int) -> ESearchReply:
@@ -191,10 +192,10 @@ def _find_heading(services: Services, query: str) -> str | None:
     if re.search(r'[\[\]"()*]', query) or _UI.fullmatch(query.upper()) or _TREE_NUMBER.fullmatch(query.upper()):
         return None
     try:
-        found = _search(services, f'"{query}"[MH]', 2, 0)
+        reply = _search(services, f'"{query}"[MH]', 2, 0)
     except (InvalidInput, EntityNotFound):
         return None  # NCBI cannot search it as a phrase; the broad search returns NCBI's translation
-    return next((uid for uid in found.ids if not decode_ui(uid).startswith("Q")), *found.ids[:1] or (None,))
+    return next((uid for uid in reply.ids if not decode_ui(uid).startswith("Q")), *reply.ids[:1] or (None,))
 
 
 def decode_ui(uid: str) -> str:
@@ -222,7 +223,7 @@ def build_mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
 def _list_texts(value: Any) -> list[str]:
     """Return the texts of a list; the value may be a single text without a list."""
     listed = value if isinstance(value, list) else [value]
-    return [text for one in listed if one is not None and (text := str(one).strip())]
+    return [text for item in listed if item is not None and (text := str(item).strip())]
 
 
 MESH = DocumentOperation(

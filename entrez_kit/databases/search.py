@@ -1,7 +1,8 @@
 """Search any Entrez database."""
 
 from contextlib import suppress
-from typing import Any, ClassVar, Final, Self
+from functools import partial
+from typing import ClassVar, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -119,67 +120,84 @@ def entrez_search(services: Services, request: EntrezSearchRequest) -> EntrezSea
 
     Source: ESearch, one request per 10,000 UIDs, and one to count the query as written if NCBI dropped a part.
     """
+    _refuse_unreachable_page(request)
+    query = read_query(request.term, "term")
+    typed, request = request.term, request.model_copy(update={"term": query.text})
+    check_database(services, request.db)
+    first, url = _search_page(services, request, request.offset, request.max_results)
+    broadening = compare_with_query(request.term, first, partial(_count_term, services, request))
+    are_left_out = broadening.is_left_out(request.broader_results)
+    ids = [] if are_left_out else _collect_ids(services, request, first)
+    keeps_history = request.use_history and not are_left_out
+    return EntrezSearchResult(
+        db=request.db,
+        term=typed,
+        query_translation=first.query_translation,
+        **broadening.build_totals(request.broader_results),
+        retrieved_count=len(ids),
+        searched_at=first.searched_at,
+        version=__version__,
+        ids=ids,
+        offset=request.offset,
+        max_results=request.max_results,
+        warnings=[
+            *broadening.list_warnings(first, request.broader_results),
+            *_build_page_warnings(request, first),
+            *query.warnings,
+            *_warn_about_dates(services, request, first),
+        ],
+        web_env=first.web_env if keeps_history else None,
+        query_key=first.query_key if keeps_history else None,
+        esearch_url=url,
+    )
+
+
+def _refuse_unreachable_page(request: EntrezSearchRequest) -> None:
+    """Refuse a page of PubMed that begins after the last result that ESearch returns."""
     if request.db == "pubmed" and request.offset >= MAX_PUBMED_RESULTS:
+        limit = f": PubMed returns only the first {MAX_PUBMED_RESULTS:,} records of a search"
         raise InvalidInput(
-            FrontendText(
-                Argument("offset"), f": PubMed returns only the first {MAX_PUBMED_RESULTS:,} records of a search"
-            ),
+            FrontendText(Argument("offset"), limit),
             invalid_input=f"offset={request.offset}",
             recovery_hint=WHOLE,
             details={"reason": "retstart_out_of_range"},
         )
-    query = read_query(request.term, "term")
-    typed, request = request.term, request.model_copy(update={"term": query.text})
-    check_database(services, request.db)
 
-    def count(term: str, **other: Any) -> int:
-        return _search_page(services, request.model_copy(update={"term": term, **other}), 0, 0)[0].count
 
-    first, url = _search_page(services, request, request.offset, request.max_results)
-    verdict = compare_with_query(request.term, first, count)
-    are_left_out = verdict.is_left_out(request.broader_results)
-    ids = {} if are_left_out else dict.fromkeys(first.ids)
-    wanted = 0 if are_left_out else _count_reachable(request.db, first.count, request.offset, request.max_results)
-    start = request.offset + len(first.ids)
-    while first.ids and len(first.ids) >= PAGE and start < request.offset + wanted:
+def _collect_ids(services: Services, request: EntrezSearchRequest, first: ESearchReply) -> list[str]:
+    """Return the UIDs of the request; more than one reply has are requested page by page."""
+    ids = dict.fromkeys(first.ids)
+    wanted = _count_reachable(request.db, first.count, request.offset, request.max_results)
+    start, end = request.offset + len(first.ids), request.offset + wanted
+    while len(first.ids) >= PAGE and start < end:
         report_progress(len(ids), wanted)
-        page, _ = _search_page(services, request, start, request.offset + wanted - start)
+        page, _ = _search_page(services, request, start, end - start)
         if not page.ids:
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
         report_progress(len(ids), wanted)
-    warnings = [
-        *verdict.list_warnings(first, request.broader_results),
-        *_build_page_warnings(request, first),
-        *query.warnings,
-    ]
-    if not first.count and (request.min_date or request.max_date):
-        number = 0
-        with suppress(EntrezKitError):  # the count only explains the empty page
-            number = count(request.term, min_date=None, max_date=None, date_type=None)
-        if number:
-            message = FrontendText(
-                *("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True)),
-                f" the query finds {format_count(number, 'record')}.",
-            )
-            warnings.append(Warn(code="filters_emptied", message=message))
-    return EntrezSearchResult(
-        db=request.db,
-        term=typed,
-        query_translation=first.query_translation,
-        **verdict.build_totals(request.broader_results),
-        retrieved_count=len(ids),
-        searched_at=first.searched_at,
-        version=__version__,
-        ids=list(ids),
-        offset=request.offset,
-        max_results=request.max_results,
-        warnings=warnings,
-        web_env=first.web_env if request.use_history and not are_left_out else None,
-        query_key=first.query_key if request.use_history and not are_left_out else None,
-        esearch_url=url,
-    )
+    return list(ids)
+
+
+def _count_term(services: Services, request: EntrezSearchRequest, term: str) -> int:
+    """Count the records that match another term between the dates of the request."""
+    return _search_page(services, request.model_copy(update={"term": term}), 0, 0)[0].count
+
+
+def _warn_about_dates(services: Services, request: EntrezSearchRequest, reply: ESearchReply) -> list[Warn]:
+    """Warn if the dates exclude all results of a search; this counts the results without dates."""
+    if reply.count or not (request.min_date or request.max_date):
+        return []
+    undated = request.model_copy(update={"min_date": None, "max_date": None, "date_type": None})
+    number = 0
+    with suppress(EntrezKitError):  # the count only explains the empty page
+        number = _count_term(services, undated, request.term)
+    if not number:
+        return []
+    names = ("Without ", Argument("min_date", marked=True), " and ", Argument("max_date", marked=True))
+    message = FrontendText(*names, f" the query finds {format_count(number, 'record')}.")
+    return [Warn(code="filters_emptied", message=message)]
 
 
 def _count_reachable(db: str, total: int, offset: int, wanted: int) -> int:
@@ -203,12 +221,12 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
     return reply.value, reply.url
 
 
-def _build_page_warnings(request: EntrezSearchRequest, found: ESearchReply) -> list[Warn]:
-    warnings = warn_past_the_last(request.offset, found.count, "results")
-    requested = min(found.count, request.offset + request.max_results)
+def _build_page_warnings(request: EntrezSearchRequest, reply: ESearchReply) -> list[Warn]:
+    warnings = warn_past_the_last(request.offset, reply.count, "results")
+    requested = min(reply.count, request.offset + request.max_results)
     if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(
-            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {found.count:,} results. ", WHOLE
+            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {reply.count:,} results. ", WHOLE
         )
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings

@@ -56,7 +56,7 @@ class SummaryResult(Warned):
 
 
 def build_missing_ids_error(
-    db: str, missing: Sequence[IdOutcome], found: int, rettype: str | None = None
+    db: str, missing: Sequence[IdOutcome], found_count: int, rettype: str | None = None
 ) -> EntrezKitError | None:
     """Return the error for a document with missing ids.
 
@@ -68,15 +68,18 @@ def build_missing_ids_error(
     if rettype is not None:
         messages["not_found"] = f"{db} returned no record of {{}} as {rettype!r}."
         cause = FrontendText("Check ", Argument("rettype"), " (for example fasta or gb) and the ids")
-    named = {status: join_names(one.id for one in missing if one.status == status) for status in (*messages, "error")}
+    named = {
+        status: join_names(outcome.id for outcome in missing if outcome.status == status)
+        for status in (*messages, "error")
+    }
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])
     hint = FrontendText(cause, ", or call ", NextCall("entrez_search", db=db, term=...), ".")
     return build_missing_error(
         missing,
-        found,
+        found_count,
         "id",
         unanswered=f"NCBI did not answer for {named['error']} in {db}.",
-        invalid=None if found else (InvalidInput, text, hint, "invalid_ids"),
+        invalid=None if found_count else (InvalidInput, text, hint, "invalid_ids"),
         unknown=(text, hint),
     )
 
@@ -137,14 +140,14 @@ def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSumma
 
 def collect_result(request: SummaryRequest, items: DocumentSummaries) -> SummaryResult:
     """Collect the summaries of a request."""
-    found = list(items)
+    outcomes = list(items)
     not_found = [outcome.id for outcome in items.missing if outcome.status == "not_found"]
     return SummaryResult(
         db=request.db,
         ids=list(request.ids),
-        summaries=[item.document for item in found if item.document is not None],
+        summaries=[item.document for item in outcomes if item.document is not None],
         not_found_ids=list(dict.fromkeys(not_found)),
-        outcomes=[item.outcome for item in found] if items.missing else [],
+        outcomes=[item.outcome for item in outcomes] if items.missing else [],
     )
 
 
@@ -198,14 +201,14 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
     known = LookUp.of(db, ids)
     failed: dict[str, EntrezKitError] = {}
 
-    def ask(batch: list[str]) -> Summaries:
+    def fetch_batch(batch: list[str]) -> Summaries:
         summaries = services.eutils.esummary(
             db=db, ids=batch, version="2.0", retmode="json", partial=True, read=parse_documents
         )
         return summaries.value
 
     def request_batches(group: list[str], size: int) -> None:
-        requested = collect_batches(group, size, ask, breaker=breaker, at_once=services.eutils.at_once)
+        requested = collect_batches(group, size, fetch_batch, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in requested.answers:
             known.documents.update(part.documents)
             known.absent.update(part.problems)
@@ -229,16 +232,16 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
 
 
 def _assign_accessions(
-    batch: Sequence[str], answered: dict[str, dict[str, Any]], documents: dict[str, dict[str, Any]]
+    batch: Sequence[str], returned: dict[str, dict[str, Any]], documents: dict[str, dict[str, Any]]
 ) -> None:
     """Assign documents to accessions of the request, because NCBI's reply names only UIDs."""
     for uid in batch:
         if uid.isdigit() or uid in documents:
             continue
-        if len(batch) == len(answered) == 1:
-            documents[uid] = next(iter(answered.values()))
+        if len(batch) == len(returned) == 1:
+            documents[uid] = next(iter(returned.values()))
             continue
-        for document in answered.values():
+        for document in returned.values():
             if uid.lower() in {str(document.get(key, "")).lower() for key in ACCESSIONS}:
                 documents[uid] = document
                 break

@@ -20,7 +20,7 @@ from entrez_kit.fulltext.jats.article import iter_jats
 from entrez_kit.fulltext.jats.tree import JATS
 from entrez_kit.pubmed import summaries
 from entrez_kit.pubmed.citation_matcher import ECITMATCH, parse_matches
-from entrez_kit.pubmed.europepmc.europepmc_records import FOUND, Page, parse_page
+from entrez_kit.pubmed.europepmc.europepmc_pages import SEARCH_REPLY, Page, parse_page
 from entrez_kit.pubmed.resolution import CONVERTED, parse_converted
 from entrez_kit.pubmed.xml.records import ARTICLES, Record, iter_records
 from entrez_kit.relationships.fallback import LINKED, read_page
@@ -521,9 +521,13 @@ PROBES: Final[tuple[Probe, ...]] = (
         every=True,
     ),
     _EUROPE_PMC(
-        "europepmc", "Search", lambda s, x: s.europepmc.search(query=x.term, page_size=2), _page_of_two, shape=FOUND
+        "europepmc",
+        "Search",
+        lambda s, x: s.europepmc.search(query=x.term, page_size=2),
+        _page_of_two,
+        shape=SEARCH_REPLY,
     ),
-    _EUROPE_PMC("europepmc", "Search, second page", _request_second_page, _page_of_two, shape=FOUND),
+    _EUROPE_PMC("europepmc", "Search, second page", _request_second_page, _page_of_two, shape=SEARCH_REPLY),
     _EUROPE_PMC(
         "jats", "Full text", lambda s, x: s.europepmc.fetch_full_text(x.free_text), _check_full_text, shape=JATS
     ),

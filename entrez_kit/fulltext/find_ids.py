@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.fulltext.article_lookup import Answer, ArticleLookup, convert_failure
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import ask_converter, search_pubmed
 from entrez_kit.services import Services
@@ -123,10 +124,10 @@ def _search_ids(
 ) -> None:
     if not lookups:
         return
-    retrieval = Retrieval(services, medline=False)
+    batches = RecordBatches(services)
 
     def read(pmids: Sequence[str]) -> "list[Record]":
-        records = retrieval.fetch_by_pmid(pmids)
+        records = batches.fetch_by_pmid(pmids)
         articles.update((record.pmid, record.article()) for record in records)
         return records
 

@@ -4,12 +4,15 @@
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.services import Services
+
+SUMMARIES_PER_REQUEST: Final = 500
 
 
 def fetch_brief_summaries(

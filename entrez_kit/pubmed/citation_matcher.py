@@ -74,10 +74,10 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
     """
     results: dict[int, MatcherAnswer] = {}
 
-    def ask(batch: list[str]) -> dict[int, MatcherAnswer]:
+    def match_batch(batch: list[str]) -> dict[int, MatcherAnswer]:
         lines = [CONTROL, *(format_citation_line(citations[int(key[2:])], key) for key in batch)]
 
-        def read(content: bytes) -> dict[int, MatcherAnswer]:
+        def read_matches(content: bytes) -> dict[int, MatcherAnswer]:
             answers, controlled = parse_matches(content)
             if not controlled:
                 raise malformed_error("ecitmatch", "the control line has no result")
@@ -89,12 +89,12 @@ def ask_matcher(services: Services, citations: Sequence[Citation]) -> dict[int, 
             requested = (int(key[2:]) for key in batch)
             return all(index in answers for index in requested if citations[index].journal)
 
-        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read, keep=is_complete).value
+        return services.eutils.ecitmatch(db="pubmed", bdata="\r".join(lines), read=read_matches, keep=is_complete).value
 
     def send_lines(indexes: Sequence[int], size: int) -> None:
         keys = [f"ek{index}" for index in indexes]
         refusals = (EntityNotFound, InvalidInput)
-        requested = collect_batches(keys, size, ask, refusals=refusals, at_once=services.eutils.at_once)
+        requested = collect_batches(keys, size, match_batch, refusals=refusals, at_once=services.eutils.at_once)
         for _, answers in requested.answers:
             results.update(answers)
         for key, error in {**requested.refused, **requested.failed}.items():

@@ -14,6 +14,7 @@ from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empt
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.pubmed.models import Standing
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.resolution import Resolved, ask_converter, list_invalid_dois, search_pubmed
 from entrez_kit.pubmed.standing_lookup import Standings, look_up_standings, standing_error
@@ -83,20 +84,24 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         kinds = {identifier.value: identifier.kind for identifier in reversed(unique.values())}
         known = _ask_converter(services, kinds)
         looked_up = _search_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
-        standings = look_up_standings(services, [one.pmid for one in known.found.values() if one.pmid])
+        standings = look_up_standings(
+            services, [conversion.pmid for conversion in known.found.values() if conversion.pmid]
+        )
         _reconcile(services, kinds, known, looked_up, standings)
-        for one in known.found.values():
-            one.standing = standings.known.get(one.pmid or "")
+        for conversion in known.found.values():
+            conversion.standing = standings.known.get(conversion.pmid or "")
         self.warnings += standings.warnings
         no_id = f"not a {self._id_type.upper()}" if self._id_type else "not a PMID, PMCID or DOI"
         records = [
-            _build_conversion(text, one, unique[one.key].value, known, looked_up)
-            if one
+            _build_conversion(text, requested, unique[requested.key].value, known, looked_up)
+            if requested
             else Conversion(requested_id=text, status="invalid", message=no_id)
-            for text, one in zip(inputs, read, strict=True)
+            for text, requested in zip(inputs, read, strict=True)
         ]
         if self.error is None and any(record.status == "error" for record in records):
-            self.error = next(one for one in (*looked_up.values(), known.error) if isinstance(one, EntrezKitError))
+            self.error = next(
+                error for error in (*looked_up.values(), known.error) if isinstance(error, EntrezKitError)
+            )
         return records
 
     def missing_error(self) -> EntrezKitError | None:
@@ -147,35 +152,35 @@ def _reconcile(
     """Compare the converter's ids with the PubMed records they name; if they disagree, search PubMed for the id."""
     fields = {
         value: words
-        for value, one in known.found.items()
-        if (words := _find_contradiction(value, kinds[value], one, standings))
+        for value, conversion in known.found.items()
+        if (words := _find_contradiction(value, kinds[value], conversion, standings))
     }
     looked_up |= _search_pubmed(services, {value: kinds[value] for value in fields})
     for value, words in fields.items():
         own = looked_up.get(value)
-        answer = own if isinstance(own, Conversion) else known.found.get(value)
-        if answer is not None:
-            noted = "; ".join(part for part in (answer.note, words) if part)
-            known.found[value] = answer.model_copy(update={"note": noted})
+        conversion = own if isinstance(own, Conversion) else known.found.get(value)
+        if conversion is not None:
+            noted = "; ".join(part for part in (conversion.note, words) if part)
+            known.found[value] = conversion.model_copy(update={"note": noted})
 
 
-def _find_contradiction(requested_id: str, kind: IdKind, one: Conversion, standings: Standings) -> str | None:
+def _find_contradiction(requested_id: str, kind: IdKind, conversion: Conversion, standings: Standings) -> str | None:
     """Return the contradiction between the converter and the record that it names."""
-    if one.pmid is None or one.pmid in standings.unknown:
+    if conversion.pmid is None or conversion.pmid in standings.unknown:
         return None
-    summary = standings.summaries.get(one.pmid)
+    summary = standings.summaries.get(conversion.pmid)
     if summary is None:
-        return f"the ID Converter names PMID {one.pmid}, which PubMed does not have"
+        return f"the ID Converter names PMID {conversion.pmid}, which PubMed does not have"
     pairs = (
-        ("PMCID", one.pmcid if kind != "pmcid" else requested_id, summary.pmcid),
-        ("DOI", one.doi if kind != "doi" else requested_id, summary.doi),
+        ("PMCID", conversion.pmcid if kind != "pmcid" else requested_id, summary.pmcid),
+        ("DOI", conversion.doi if kind != "doi" else requested_id, summary.doi),
     )
     wrong = [
         f"{name} {mine}, PubMed {theirs}"
         for name, mine, theirs in pairs
         if mine and theirs and mine.lower() != theirs.lower()
     ]
-    return f"for PMID {one.pmid} the ID Converter has {' and '.join(wrong)}" if wrong else None
+    return f"for PMID {conversion.pmid} the ID Converter has {' and '.join(wrong)}" if wrong else None
 
 
 def _read_input(text: str, id_type: IdKind | None) -> Identifier | None:
@@ -203,16 +208,16 @@ def _ask_converter(services: Services, kinds: Kinds) -> _KnownIds:
         if known.error is not None:
             known.unanswered.update(values)
             continue
-        found, failed, refused = ask_converter(services, values, kind)
+        converted, failed, refused = ask_converter(services, values, kind)
         known.refused |= refused
-        for value, one in found.items():
+        for value, conversion in converted.items():
             known.found[value] = Conversion(
                 requested_id=value,
                 status="found",
-                pmid=one.pmid,
-                pmcid=one.pmcid,
-                doi=one.doi,
-                note=None if one.pmid else NOT_IN_PUBMED,
+                pmid=conversion.pmid,
+                pmcid=conversion.pmcid,
+                doi=conversion.doi,
+                note=None if conversion.pmid else NOT_IN_PUBMED,
             )
         known.unanswered.update(failed)
         known.error = next(iter(failed.values()), None)
@@ -224,9 +229,9 @@ LookedUp = dict[str, "Conversion | EntrezKitError"]
 
 def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
     """Read the ids of articles from their PubMed records; omit ids without a record."""
-    found: LookedUp = {}
+    looked_up: LookedUp = {}
     pmids: dict[str, list[str]] = {}
-    reader = Retrieval(services, medline=False)
+    reader = RecordBatches(services)
     for kind in KINDS:
         values = [value for value, own in kinds.items() if own == kind]
         resolved: Resolved = {value: value for value in values}
@@ -234,18 +239,18 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
             resolved = search_pubmed(services, values, kind, reader.fetch_by_pmid)
         for value, pmid in resolved.items():
             if isinstance(pmid, EntrezKitError):
-                found[value] = pmid
+                looked_up[value] = pmid
             elif pmid is not None:
                 pmids.setdefault(pmid, []).append(value)
     for item in Retrieval.of_ids(services, list(pmids)) if pmids else ():
         for value in pmids[item.input]:
             if item.error is not None:
-                found[value] = item.error
+                looked_up[value] = item.error
             elif item.record is not None:
                 article = item.record.article()
                 marked = kinds[value] == "doi" and value.lower() in list_invalid_dois(item.record)
                 notes = (NOT_IN_PMC if not article.pmcid else "", INVALID_DOI if marked else "")
-                found[value] = Conversion(
+                looked_up[value] = Conversion(
                     requested_id=item.input,
                     status="found",
                     pmid=article.pmid,
@@ -254,18 +259,18 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
                     standing=article.standing,
                     note="; ".join(filter(None, notes)) or None,
                 )
-    return found
+    return looked_up
 
 
 def _build_conversion(
     text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp
 ) -> Conversion:
     own = {"requested_id": text, "id_type": identifier.kind}
-    answer = known.found.get(value) or looked_up.get(value)
-    if isinstance(answer, Conversion):
-        return answer.model_copy(update=own)
-    if answer is not None:
-        return Conversion(status="error", message=answer.message, **own)
+    conversion = known.found.get(value) or looked_up.get(value)
+    if isinstance(conversion, Conversion):
+        return conversion.model_copy(update=own)
+    if conversion is not None:
+        return Conversion(status="error", message=conversion.message, **own)
     if value in known.unanswered and identifier.kind != "pmid" and known.error is not None:
         # PubMed does not have the article, but PMC has some articles that PubMed does not have.
         message = f"not in PubMed, and PMC could not be checked: {known.error.message}"

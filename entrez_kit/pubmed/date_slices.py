@@ -132,7 +132,7 @@ class Slicer:
     with_empty: bool = False
     _disagreements: list[DateWindow | None] = field(default_factory=list, init=False)
 
-    def ask(
+    def search_window(
         self, window: DateWindow | None, retmax: int, retstart: int = 0, *, fresh: bool = False
     ) -> tuple[ESearchReply, str]:
         """Search a window; return the reply and the URL of the request.
@@ -205,7 +205,7 @@ class Slicer:
         """Yield the slices of a window as replies arrive; search the parts again if they lack records."""
         first = window or DateWindow()
         tolerance, counts, excess = _Tolerance.of(first, whole.count), {}, -whole.count
-        asking = (partial(self.ask, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
+        asking = (partial(self.search_window, part, MAX_PUBMED_RESULTS) for part in parts[::-1])
         for part, (reply, _) in zip(parts[::-1], run_in_order(asking, self.services.eutils.at_once), strict=False):
             counts[part] = reply.count
             excess += reply.count
@@ -245,7 +245,7 @@ class Slicer:
         """
         in_turn = parts if self.oldest_first else parts[::-1]
         for attempt in range(ATTEMPTS):
-            asking = (partial(self.ask, part, retmax, fresh=fresh or bool(attempt)) for part in in_turn)
+            asking = (partial(self.search_window, part, retmax, fresh=fresh or bool(attempt)) for part in in_turn)
             excess, replies = -count, []
             for reply, _ in run_in_order(asking, self.services.eutils.at_once):
                 replies.append(reply)
@@ -258,7 +258,7 @@ class Slicer:
             if len(self._disagreements) >= MAX_DISAGREEMENTS:
                 break
             if attempt + 1 < ATTEMPTS:
-                count = self.ask(window, 0, fresh=True)[0].count
+                count = self.search_window(window, 0, fresh=True)[0].count
         else:
             self._disagreements.append(window)
         if excess > tolerance.left:
@@ -285,7 +285,7 @@ class Slicer:
                 continue
             if missing:
                 yield DateSlice(window, missing, [])
-            waiting += [(part, found, tolerance) for part, found in counted[::-1]]
+            waiting += [(part, counted_reply, tolerance) for part, counted_reply in counted[::-1]]
 
     def _split_by_sample(self, window: DateWindow, whole: ESearchReply) -> list[DateWindow]:
         """Split a window into parts that probably fit, oldest first; return it whole if no dates are known.
@@ -304,7 +304,7 @@ class Slicer:
         days = [date.fromisoformat(summary.edat[:10]) for summary in summaries if summary.edat]
         if not days:
             return [window]
-        rising = sum(one < other for one, other in pairwise(days))
+        rising = sum(day < next_day for day, next_day in pairwise(days))
         if rising * 10 < len(days):
             parts = -(-whole.count // AT_SAME_PACE)
             width = AT_SAME_PACE * ((days[0] - days[-1]).days + 1) / len(whole.ids)
@@ -322,7 +322,7 @@ class Slicer:
         """Return all PMIDs of a slice: request the list if it was only counted, and pages if the list is short."""
         ids = reply.ids
         if not ids and reply.count:
-            ids = self.ask(window, MAX_PUBMED_RESULTS)[0].ids
+            ids = self.search_window(window, MAX_PUBMED_RESULTS)[0].ids
         available = min(reply.count, MAX_PUBMED_RESULTS)
         if len(ids) >= available:
             return ids
@@ -330,7 +330,7 @@ class Slicer:
             return ids
         paged: dict[str, None] = dict.fromkeys(ids)
         for start in range(0, available, PAGE):
-            paged.update(dict.fromkeys(self.ask(window, PAGE, start)[0].ids))
+            paged.update(dict.fromkeys(self.search_window(window, PAGE, start)[0].ids))
         if len(paged) < available:
             self._disagreements.append(window)
         return list(paged)
@@ -354,7 +354,7 @@ def esearch_delta(
     """
     dated = f"({term}) AND {build_date_clause(mindate, maxdate, datetype)}"
     slicer = Slicer(services, dated, sort="pub_date", oldest_first=True)
-    whole = slicer.ask(None, MAX_PUBMED_RESULTS)[0]
+    whole = slicer.search_window(None, MAX_PUBMED_RESULTS)[0]
     pmids: dict[str, None] = {}
     for piece in slicer.yield_slices(whole):
         pmids |= dict.fromkeys(piece.ids)

@@ -43,8 +43,8 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
     wanted = list(dict.fromkeys(pmids))
     batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
     calls = (partial(_summarize, services, batch) for batch in batches)
-    found = {summary.pmid: summary for part in run_in_order(calls, services.eutils.at_once) for summary in part}
-    return [found[pmid] for pmid in wanted if pmid in found]
+    by_pmid = {summary.pmid: summary for part in run_in_order(calls, services.eutils.at_once) for summary in part}
+    return [by_pmid[pmid] for pmid in wanted if pmid in by_pmid]
 
 
 def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:

@@ -93,19 +93,19 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
     parts = [part for part in split_query(term) if _read_words(part.text) not in dropped]
     if len(parts) < 2:
         return []
-    found, empty, before = 0, len(parts), 0
-    while empty - found > 1:
-        middle = (found + empty) // 2
+    nonempty, empty, before = 0, len(parts), 0
+    while empty - nonempty > 1:
+        middle = (nonempty + empty) // 2
         number = count(_join_parts(parts[:middle]))
         if number:
-            found, before = middle, number
+            nonempty, before = middle, number
         else:
             empty = middle
-    emptying, start = parts[found], cut_middle(_join_parts(parts[:found]), MAX_SHOWN)
+    emptying, start = parts[nonempty], cut_middle(_join_parts(parts[:nonempty]), MAX_SHOWN)
     text = cut_middle(emptying.text, MAX_SHOWN)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
-    elif not found or not (alone := count(emptying.text)):
+    elif not nonempty or not (alone := count(emptying.text)):
         message = f"No record matches {text!r}, so the search finds nothing."
     else:
         records = format_count(before, "record")

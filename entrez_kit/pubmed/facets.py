@@ -1,7 +1,7 @@
 """Count the results of a search by year, journal, publication type and MeSH heading."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 
@@ -14,7 +14,8 @@ from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, count_records
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.pubmed.search_counts import count_matches
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS
 from entrez_kit.services.transport.in_flight import run_all
@@ -118,60 +119,95 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     Source: ESearch and EFetch (db=pubmed): the records are read, because only they have MeSH headings. If a query has
     more than ``max_records`` results, ESearch counts the years.
     """
-    ask = {
-        "query_term": request.query_term,
-        "max_results": request.max_records,
-        "broader_results": request.broader_results,
-    }
-    found = SEARCH_ARTICLES.compute(services, SEARCH_ARTICLES.build(ask))
-    total = found.total_found or 0
-    wanted = list(dict.fromkeys(request.facets)) if found.broader_total is None else []
-    all_are_here = total <= len(found.pmids)
+    search = SEARCH_ARTICLES.compute(
+        services,
+        SEARCH_ARTICLES.build(
+            {
+                "query_term": request.query_term,
+                "max_results": request.max_records,
+                "broader_results": request.broader_results,
+            }
+        ),
+    )
+    total = search.total_found or 0
+    wanted = list(dict.fromkeys(request.facets)) if search.broader_total is None else []
+    all_are_here = total <= len(search.pmids)
     by_records = [name for name in wanted if all_are_here or name != "year"]
-    counts: dict[str, Counter[str]] = {name: Counter() for name in by_records}
-    identifiers: dict[str, str] = {}
-    without: Counter[str] = Counter()
-    records = 0
-    retrieval = Retrieval.of_ids(services, found.pmids if by_records else [], keep="fields")
+    counts = _RecordCounts(by_records)
+    retrieval = Retrieval.of_ids(services, search.pmids if by_records else [], keep="fields")
     for item in retrieval:
-        if item.record is None:
-            continue
-        records += 1
-        article = item.record.article()
-        for name in by_records:
-            values = dict(_list_values(name, article))
-            counts[name].update(values.keys())
-            without[name] += not values
-            if name == "mesh":
-                identifiers.update({heading: ui for heading, ui in values.items() if ui})
+        if item.record is not None:
+            counts.add(item.record.article())
     retrieval.raise_if_nothing_answered()
-    warnings = [*found.warnings, *retrieval.warnings]
+    warnings = [*search.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
-        part = f"counted for the {records:,} most relevant of {total:,} results. "
+        part = f"counted for the {counts.records:,} most relevant of {total:,} results. "
         message = FrontendText(f"{' and '.join(by_records)}: {part}Use ", Argument("max_records"), " to read more.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
-        _build_facet(name, counts[name], records, without[name], request.top, identifiers if name == "mesh" else {})
-        if name in counts
-        else _count_years(services, request, total)
+        counts.build_facet(name, request.top) if name in by_records else _count_years(services, request, total)
         for name in wanted
     ]
     result = FacetsResult(
         query_term=request.query_term,
-        query_translation=found.query_translation,
-        query_broadened=found.query_broadened,
-        strict_total=found.strict_total,
-        broader_total=found.broader_total,
-        total_found=found.total_found,
-        searched_at=found.searched_at,
-        version=found.version,
-        records_counted=records,
-        complete=records == found.total_found,
+        query_translation=search.query_translation,
+        query_broadened=search.query_broadened,
+        strict_total=search.strict_total,
+        broader_total=search.broader_total,
+        total_found=search.total_found,
+        searched_at=search.searched_at,
+        version=search.version,
+        records_counted=counts.records,
+        complete=counts.records == search.total_found,
         facets=facets,
         warnings=warnings,
     )
     result.set_missing_error(retrieval.missing_error())
     return result
+
+
+class _RecordCounts:
+    """The values of records, counted by facet.
+
+    Args:
+        names: the facets to count.
+    """
+
+    def __init__(self, names: Sequence[FacetName]) -> None:
+        self.records = 0
+        self._names = names
+        self._values: dict[str, Counter[str]] = {name: Counter() for name in names}
+        self._without: Counter[str] = Counter()
+        self._headings: dict[str, str] = {}
+
+    def add(self, article: Article) -> None:
+        """Count the values of an article."""
+        self.records += 1
+        for name in self._names:
+            values = dict(_list_values(name, article))
+            self._values[name].update(values.keys())
+            self._without[name] += not values
+            if name == "mesh":
+                self._headings.update({heading: ui for heading, ui in values.items() if ui})
+
+    def build_facet(self, name: FacetName, top: int) -> Facet:
+        """Return the most frequent values of a facet, or the latest years."""
+
+        def order(entry: tuple[str, int]) -> tuple[Any, ...]:
+            value, count = entry
+            return (-int(value),) if name == "year" else (-count, value)
+
+        ordered = sorted(self._values[name].items(), key=order)
+        identifiers = self._headings if name == "mesh" else {}
+        return Facet(
+            facet=name,
+            counted=self.records,
+            counted_by="records",
+            values=[FacetValue(value=value, count=count, ui=identifiers.get(value)) for value, count in ordered[:top]],
+            other_values=len(ordered[top:]) or None,
+            without=self._without[name] or None,
+            earlier=(sum(count for _, count in ordered[top:]) or None) if name == "year" else None,
+        )
 
 
 def _list_values(name: FacetName, article: Article) -> Iterator[tuple[str, str | None]]:
@@ -188,25 +224,6 @@ def _list_values(name: FacetName, article: Article) -> Iterator[tuple[str, str |
         yield str(journal.publication_date.year), None
 
 
-def _build_facet(
-    name: FacetName, counts: Counter[str], records: int, without: int, top: int, identifiers: Mapping[str, str]
-) -> Facet:
-    def order(entry: tuple[str, int]) -> tuple[Any, ...]:
-        value, count = entry
-        return (-int(value),) if name == "year" else (-count, value)
-
-    ordered = sorted(counts.items(), key=order)
-    return Facet(
-        facet=name,
-        counted=records,
-        counted_by="records",
-        values=[FacetValue(value=value, count=count, ui=identifiers.get(value)) for value, count in ordered[:top]],
-        other_values=len(ordered[top:]) or None,
-        without=without or None,
-        earlier=(sum(count for _, count in ordered[top:]) or None) if name == "year" else None,
-    )
-
-
 def _count_years(services: Services, request: FacetsRequest, total: int) -> Facet:
     """Count the latest years of all results by ESearch, from next year on, because its issues exist already."""
     latest = services.clock.today().year + 1
@@ -215,7 +232,7 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
     def count(first: str, last: int) -> int:
         dates = {"min_date": first, "max_date": str(last)}
         ask = SEARCH_ARTICLES.build({"query_term": request.query_term, "date_range": dates})
-        return count_records(services, ask, ask.term())
+        return count_matches(services, ask, ask.term())
 
     spans = [(EARLIEST, years[-1] - 1), *((str(year), year) for year in years)]
     before, *each = run_all([partial(count, *span) for span in spans])
@@ -226,7 +243,7 @@ def _count_years(services: Services, request: FacetsRequest, total: int) -> Face
         counted=total,
         counted_by="esearch",
         values=top_values,
-        earlier=before + sum(one.count for one in rest) or None,
+        earlier=before + sum(value.count for value in rest) or None,
     )
 
 

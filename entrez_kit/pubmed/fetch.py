@@ -10,8 +10,10 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.core.model import Collected, Request, Result, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
+from entrez_kit.pubmed.history_fetcher import DEFAULT_HISTORY_RECORDS, HistoryRetrieval
 from entrez_kit.pubmed.models import Article, CitationData
-from entrez_kit.pubmed.record_fetcher import DEFAULT_HISTORY_RECORDS, Fetched, InputOutcome, Retrieval
+from entrez_kit.pubmed.record_batches import Fetched, InputOutcome, Keep, RecordBatches
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
 from entrez_kit.services import Services
 
@@ -181,20 +183,17 @@ def fetch_contents(services: Services, request: FetchRequest) -> Contents:
 
     Source: EFetch (db=pubmed); ID Converter and ESearch for PMCIDs and DOIs.
     """
-    how: dict[str, Any] = {
-        "medline": request.detail_level == "medline_text",
-        "keep": "raw" if request.detail_level == "full_xml" or request.include_references else "fields",
-    }
+    medline = request.detail_level == "medline_text"
+    keep: Keep = "raw" if request.detail_level == "full_xml" or request.include_references else "fields"
     if not request.query_key:
-        return Contents(request, Retrieval.of_ids(services, request.pmids or [], **how))
+        return Contents(request, Retrieval.of_ids(services, request.pmids or [], medline=medline, keep=keep))
     assert request.web_env is not None  # the model checked it
-    retrieval = Retrieval.of_history(
-        services,
+    retrieval = HistoryRetrieval(
+        RecordBatches(services, medline=medline, keep=keep),
         query_key=request.query_key,
         web_env=request.web_env,
         retstart=request.retstart or 0,
         retmax=request.retmax,
-        **how,
     )
     return Contents(request, retrieval)
 
@@ -211,11 +210,11 @@ def collect_into(request: FetchRequest, contents: Contents, take_record: Callabl
     retrieval = contents.retrieval
     raw = request.output_format == "raw_text" and request.detail_level in ("full_xml", "medline_text")
     outcomes: list[InputOutcome] = []
-    found: list[Fetched] = []
+    raw_records: list[Fetched] = []
     for item in contents:
         outcomes.append(item.outcome)
         if raw:
-            found += [item.fetched] if item.fetched.status == "found" else []
+            raw_records += [item.fetched] if item.fetched.status == "found" else []
         elif (document := item.document) is not None:
             take_record(document)
     warnings = list(retrieval.warnings)
@@ -233,13 +232,13 @@ def collect_into(request: FetchRequest, contents: Contents, take_record: Callabl
     return FetchResult(
         requested_pmids=[item.pmid for item in outcomes if item.pmid] if request.pmids else None,
         articles=None if raw else [],
-        content=_join_raw(found) if raw else None,
-        articles_returned=len(found) if raw else None,
+        content=_join_raw(raw_records) if raw else None,
+        articles_returned=len(raw_records) if raw else None,
         not_found_pmids=list(dict.fromkeys(not_found)),
         outcomes=outcomes if retrieval.missing else [],
         efetch_details=EFetchDetails(
-            urls=retrieval.urls,
-            request_method=retrieval.method,
+            urls=retrieval.batches.urls,
+            request_method=retrieval.batches.method,
             query_key=request.query_key,
             web_env=request.web_env,
             retstart=(request.retstart or 0) if request.query_key else None,
@@ -255,10 +254,10 @@ XML_TAIL: Final = b"</PubmedArticleSet>\n"
 """The document around the records. The records are NCBI's bytes; joined batches need one root element."""
 
 
-def _join_raw(found: list[Fetched]) -> str:
-    if found and found[0].medline is not None:
-        return b"\n".join(item.medline or b"" for item in found).decode("utf-8", "replace")
-    records = b"".join(item.record.raw + b"\n" for item in found if item.record)
+def _join_raw(fetched: list[Fetched]) -> str:
+    if fetched and fetched[0].medline is not None:
+        return b"\n".join(item.medline or b"" for item in fetched).decode("utf-8", "replace")
+    records = b"".join(item.record.raw + b"\n" for item in fetched if item.record)
     return (XML_HEAD + records + XML_TAIL).decode("utf-8", "replace")
 
 

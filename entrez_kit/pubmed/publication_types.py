@@ -59,9 +59,9 @@ def read_type(text: str) -> str:
     """
     name = " ".join(text.split())
     key = name.lower()
-    for one in (key, key.removesuffix("s"), key.replace("-", " "), key.replace(" ", "-")):
-        if found := _BY_NAME.get(one) or EVERYDAY.get(one):
-            return found
+    for spelling in (key, key.removesuffix("s"), key.replace("-", " "), key.replace(" ", "-")):
+        if known := _BY_NAME.get(spelling) or EVERYDAY.get(spelling):
+            return known
     return name
 
 

@@ -50,7 +50,7 @@ def resolve(
     for kind in kinds:
         values = list(dict.fromkeys(item.value for item in identifiers if item.kind == kind))
         known, _, _ = ask_converter(services, values, kind)
-        converted = {value: one.pmid for value, one in known.items() if one.pmid is not None}
+        converted = {value: ids.pmid for value, ids in known.items() if ids.pmid is not None}
         resolved |= converted
         resolved |= search_pubmed(services, [value for value in values if value not in converted], kind, records_of)
     return resolved
@@ -67,15 +67,17 @@ def ask_converter(
     for value in values:
         unique.setdefault(value.lower(), value)
 
-    def ask(batch: list[str]) -> dict[str, ConvertedIds]:
+    def convert_batch(batch: list[str]) -> dict[str, ConvertedIds]:
         return services.idconv.convert(
             batch, idtype=kind, read=partial(parse_converted, kind=kind, requested_ids=batch)
         ).value
 
     refusals = (EntityNotFound, InvalidInput)
     at_once = services.idconv.at_once
-    requested = collect_batches(list(unique.values()), PER_CONVERSION[kind], ask, refusals=refusals, at_once=at_once)
-    known = {key: one for _, part in requested.answers for key, one in part.items()}
+    requested = collect_batches(
+        list(unique.values()), PER_CONVERSION[kind], convert_batch, refusals=refusals, at_once=at_once
+    )
+    known = {key: ids for _, part in requested.answers for key, ids in part.items()}
     failed = {key.lower(): error for key, error in requested.failed.items()}
     refused = {key.lower() for key in requested.refused}
     return (
@@ -147,7 +149,9 @@ def parse_converted(
         if not pmcid:
             raise malformed_error("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted
-    if requested_ids is not None and (wrong := {_normalize(one, kind) for one in requested_ids} ^ known.keys()):
+    if requested_ids is not None and (
+        wrong := {_normalize(requested_id, kind) for requested_id in requested_ids} ^ known.keys()
+    ):
         raise malformed_error("idconv", f"its records are not those of the requested ids, such as {min(wrong)[:100]!r}")
     return {bare: converted for bare, converted in known.items() if converted is not None}
 
@@ -187,16 +191,18 @@ def search_pubmed(
     at_once = services.eutils.at_once
     groups = [values[start : start + PER_SEARCH] for start in range(0, len(values), PER_SEARCH)]
     searched = list(run_in_order((partial(search, group) for group in groups), at_once if len(groups) > 1 else 1))
-    pmids = list(dict.fromkeys(pmid for found in searched if not isinstance(found, EntrezKitError) for pmid in found))
+    pmids = list(
+        dict.fromkeys(pmid for listed in searched if not isinstance(listed, EntrezKitError) for pmid in listed)
+    )
     fetched = collect_batches(pmids, PER_FETCH, read_owners, refusals=(EntityNotFound, InvalidInput), at_once=at_once)
     errors = fetched.failed | {pmid: exc for pmid, exc in fetched.refused.items() if isinstance(exc, InvalidInput)}
     owners = {own: pmid for _, part in fetched.answers for own, pmid in part.items()}
     resolved: Resolved = {}
-    for group, found in zip(groups, searched, strict=True):
-        if isinstance(found, EntrezKitError):
-            resolved |= dict.fromkeys(group, found)
+    for group, listed in zip(groups, searched, strict=True):
+        if isinstance(listed, EntrezKitError):
+            resolved |= dict.fromkeys(group, listed)
             continue
-        unread = next((errors[pmid] for pmid in found if pmid in errors), None)
+        unread = next((errors[pmid] for pmid in listed if pmid in errors), None)
         resolved |= {value: owners.get(value.lower(), unread) for value in group}
     return resolved
 
@@ -213,5 +219,5 @@ def list_invalid_dois(record: "Record") -> set[str]:
     if b'ValidYN="N"' not in record.raw:
         return set()
     located = record.element.iter("ELocationID")
-    marked = (one for one in located if one.get("ValidYN") == "N" and one.get("EIdType") == "doi")
-    return {normalize_doi(one.text or "").lower() for one in marked}
+    marked = (element for element in located if element.get("ValidYN") == "N" and element.get("EIdType") == "doi")
+    return {normalize_doi(element.text or "").lower() for element in marked}

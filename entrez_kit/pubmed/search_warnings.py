@@ -6,19 +6,23 @@
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
+from entrez_kit.pubmed.search_counts import count_matches, count_without_filters, search_term
+from entrez_kit.pubmed.search_models import SearchRequest
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
-from entrez_kit.services.transport.in_flight import run_all
+from entrez_kit.services.transport.in_flight import run_all, run_in_order
 
 if TYPE_CHECKING:
     from entrez_kit.query.reduction import MeshGap
+
+T = TypeVar("T")
 
 MAX_HIDDEN: Final = 20
 """The most PMIDs in the warning about records without MeSH terms."""
@@ -26,7 +30,36 @@ UNINDEXED: Final = "NOT medline[sb]"
 """Records without MeSH terms: in process, supplied by publishers, or outside MEDLINE's scope."""
 
 
-def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str, int], ESearchReply]) -> list[Warn]:
+def search_with_mesh_count(
+    services: Services, request: SearchRequest, gap: "MeshGap", search: Callable[[], T]
+) -> tuple[T, list[Warn]]:
+    """Run a search, and at the same time count the records that only its MeSH terms exclude.
+
+    If the search fails, the count is cancelled.
+
+    Args:
+        gap: the query without its MeSH terms.
+        search: sends the search.
+
+    Returns:
+        The result of the search, and the warning about the records.
+    """
+    filters = [name for name in ("species", "mesh_terms") if getattr(request, name)]
+    results: list[T] = []
+    warnings: list[Warn] = []
+
+    def run_search() -> None:
+        results.append(search())
+
+    def count() -> None:
+        warnings.extend(warn_about_mesh(gap, filters, partial(search_term, services, request)))
+
+    for _ in run_in_order((run_search, count), at_once=2):  # an exception of the first call stops the second one
+        pass
+    return results[0], warnings
+
+
+def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], search: Callable[[str, int], ESearchReply]) -> list[Warn]:
     """Warn about records that match the query except for MeSH terms, which they do not have.
 
     The warning counts the records and lists the first PMIDs. This sends one request and never raises an error.
@@ -34,13 +67,13 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str,
     Args:
         gap: the query without its MeSH terms.
         filters: the filters that are MeSH terms.
-        find: searches a term, and returns up to a number of PMIDs.
+        search: searches a term; the reply has up to a number of PMIDs.
     """
     names = [Argument(name, marked=True) for name in filters]
     what = _join_names(names, "and") if names else "the MeSH terms of the query"
     try:
         with tracing.keep_fidelity():
-            hidden = find(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
+            hidden = search(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f". These records could not be counted: {exc.message}"
         message = FrontendText("Records without MeSH terms cannot match ", what, why)
@@ -55,6 +88,26 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], find: Callable[[str,
     for_filters = (" for ", what) if names else ()
     message = FrontendText(f"{records} no MeSH terms (yet)", *for_filters, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
+
+
+def explain_empty_result(services: Services, request: SearchRequest, reply: ESearchReply) -> list[Warn]:
+    """Warn about what empties a search: its filters, a part of the query, or the spelling.
+
+    Args:
+        reply: NCBI's reply to the search.
+    """
+    query, filters = request.query().text, request.active_filters()
+    warnings = warn_about_types(request.filter_by_publication_types)
+    try:
+        warnings += warn_about_filters(filters, partial(count_without_filters, services, request))
+    except (UpstreamError, RateLimited):
+        return warnings
+    if warnings:
+        return warnings
+    if request.explain or services.settings.answers_in_process:  # else each count is a request over the network
+        count = partial(count_matches, services, request.drop_filters(filters))
+        warnings = warn_about_emptying_part(query, reply, count)
+    return warnings + suggest_spelling(services, query, "No results. ")
 
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:
@@ -91,7 +144,7 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
     if not total:
         return []
     records = format_count(total, "record")
-    found = f"The query alone finds {records}"
+    query_alone = f"The query alone finds {records}"
     names = [Argument(name, marked=True) for name in filters]
     if len(names) == 1:
         message = FrontendText("Without ", names[0], f" the query finds {records}.")
@@ -100,17 +153,17 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
             FrontendText("without ", name, f": {number:,}") for name, number in zip(names, left, strict=True) if number
         ]
         message = FrontendText(
-            found, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
+            query_alone, "; the filters exclude all of them. Results ", FrontendText.join_parts(", ", rest), "."
         )
     else:
-        alone = list_counts([[name for name in filters if name != one] for one in filters])
+        alone = list_counts([[other for other in filters if other != name] for name in filters])
         culprits = [name for name, number in zip(names, alone, strict=True) if not number]
         if culprits:
-            message = FrontendText(found, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
+            message = FrontendText(query_alone, "; ", _join_names(culprits, "or"), " alone excludes all of them.")
         else:
             each = [FrontendText(name, f": {number:,}") for name, number in zip(names, alone, strict=True)]
             message = FrontendText(
-                found,
+                query_alone,
                 "; only the filters together exclude all of them. Each alone leaves: ",
                 FrontendText.join_parts(", ", each),
                 ".",
@@ -118,20 +171,20 @@ def warn_about_filters(filters: Sequence[str], count_without: Callable[[Sequence
     return [Warn(code="filters_emptied", message=message)]
 
 
-def warn_about_emptying_part(term: str, found: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
+def warn_about_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], int]) -> list[Warn]:
     """Warn about the part of a query that empties the search, unless NCBI's reply names it.
 
     Args:
         term: the query without filters.
-        found: NCBI's reply to it.
+        reply: NCBI's reply to it.
         count: counts the records of another query.
     """
     from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
 
-    if has_emptying_part(term, found):
+    if has_emptying_part(term, reply):
         return []
     with suppress(EntrezKitError):
-        return find_emptying_part(term, found, count)
+        return find_emptying_part(term, reply, count)
     return []
 
 

@@ -117,25 +117,25 @@ def determine_standing(
     preprint = "preprint" in kinds
     types = {_TYPES[kind] for kind in kinds if kind in _TYPES}
     notices = [notice for item in listed if (notice := _read_notice(item, preprint=preprint)) is not None]
-    found = types | {notice.status for notice in notices}
-    if "reinstated" in found and "retracted" not in types:
-        found -= LIFTED
+    statuses = types | {notice.status for notice in notices}
+    if "reinstated" in statuses and "retracted" not in types:
+        statuses -= LIFTED
     if marked:
         status: Any = marked.lastgroup
         sure = status != "withdrawn" or preprint or marked["withdrawn"] != "Withdrawn"
-        if sure and (status == "withdrawn" or not found & _ABOUT_RETRACTION):
-            found.add(status)
+        if sure and (status == "withdrawn" or not statuses & _ABOUT_RETRACTION):
+            statuses.add(status)
     if preprint and abstract and _WITHDRAWN.search(abstract[:600]):
         reason = _REASON.search(abstract[:600])
         notices.append(StandingNotice(status="withdrawn", reason=reason[0].strip() if reason else None))
-        found.add("withdrawn")
-    if preprint and "withdrawn" in found:
-        found.discard("retracted")
-    if not found:
+        statuses.add("withdrawn")
+    if preprint and "withdrawn" in statuses:
+        statuses.discard("retracted")
+    if not statuses:
         return None
     known = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
     known.sort(key=lambda notice: GRAVITY.index(notice.status))
-    return Standing(status=min(found, key=GRAVITY.index), notices=known)
+    return Standing(status=min(statuses, key=GRAVITY.index), notices=known)
 
 
 def determine_standing_of_article(article: Any) -> Standing | None:
@@ -194,11 +194,12 @@ def determine_standing_of_jats(
         status = _read_jats_status(item["kind"])
         if status is not None:
             notices.append(StandingNotice(status=status, **item))
-    found = [notice.status for notice in notices] + ([by_types.status] if by_types is not None else [])
-    if not found:
+    statuses = [notice.status for notice in notices] + ([by_types.status] if by_types is not None else [])
+    if not statuses:
         return None
     return Standing(
-        status=min(found, key=GRAVITY.index), notices=sorted(notices, key=lambda one: GRAVITY.index(one.status))
+        status=min(statuses, key=GRAVITY.index),
+        notices=sorted(notices, key=lambda notice: GRAVITY.index(notice.status)),
     )
 
 

@@ -38,21 +38,21 @@ def look_up_standings(services: Services, pmids: Iterable[str]) -> Standings:
     """Look up summaries and publication status. A failure is part of the result; it raises no error."""
     from entrez_kit.pubmed.summaries import parse_summaries
 
-    def ask(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
+    def fetch_batch(batch: list[str]) -> tuple[list[BriefSummary], list[str]]:
         reply = services.eutils.esummary(db="pubmed", ids=batch, version="2.0", partial=True, read=parse_summaries)
         return reply.value
 
     requested = collect_batches(
-        list(dict.fromkeys(pmids)), BATCH, ask, refusals=(EntityNotFound,), at_once=services.eutils.at_once
+        list(dict.fromkeys(pmids)), BATCH, fetch_batch, refusals=(EntityNotFound,), at_once=services.eutils.at_once
     )
-    found = Standings(unknown=dict(requested.failed))
+    standings = Standings(unknown=dict(requested.failed))
     for batch, (summaries, missing) in requested.answers:
-        answered = {summary.pmid for summary in summaries}
-        found.summaries |= {summary.pmid: summary for summary in summaries}
-        found.known |= {summary.pmid: summary.standing for summary in summaries if summary.standing is not None}
+        returned = {summary.pmid for summary in summaries}
+        standings.summaries |= {summary.pmid: summary for summary in summaries}
+        standings.known |= {summary.pmid: summary.standing for summary in summaries if summary.standing is not None}
         left_out = UpstreamError("NCBI's reply does not contain it.", details={"reason": "incomplete"})
-        found.unknown |= {pmid: left_out for pmid in batch if pmid not in answered and pmid not in missing}
-    return found
+        standings.unknown |= {pmid: left_out for pmid in batch if pmid not in returned and pmid not in missing}
+    return standings
 
 
 def standing_error(warnings: Iterable[Warn]) -> EntrezKitError | None:

@@ -145,9 +145,12 @@ def _read_summary(fields: Fields) -> BriefSummary:
     listed = fields.get("pubtype")
     types = [kind for kind in listed if isinstance(kind, str)] if isinstance(listed, list) else []
     related = [_read_related(item) for item in _list_objects(fields, "references")]
-    people = [(str(one.get("name") or ""), str(one.get("authtype") or "")) for one in _list_objects(fields, "authors")]
+    people = [
+        (str(person.get("name") or ""), str(person.get("authtype") or ""))
+        for person in _list_objects(fields, "authors")
+    ]
     pmid = next((ids[key] for key in ("pubmed", "pmid") if ids.get(key)), "") or fields["uid"]
-    pmcid = next((found for key in ("pmc", "pmcid") if (found := _read_pmcid(ids.get(key, "")))), None)
+    pmcid = next((identifier for key in ("pmc", "pmcid") if (identifier := _read_pmcid(ids.get(key, "")))), None)
     located = _DOI.search(str(fields.get("elocationid") or ""))
     doi = normalize_doi(ids.get("doi") or (located[1] if located else ""))
     title = convert_to_plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
@@ -166,7 +169,7 @@ def _read_summary(fields: Fields) -> BriefSummary:
         retraction_status=to_retraction_status(standing),
         standing=standing,
         publication_types=types,
-        comments=[Correction.model_validate(one) for one in related if one["kind"] in _COMMENTS],
+        comments=[Correction.model_validate(correction) for correction in related if correction["kind"] in _COMMENTS],
     )
 
 

@@ -3,7 +3,8 @@
 # mypy: disable-error-code="empty-body"
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.python.kit_runner import OperationRunner, runs, runs_search_all
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
     from entrez_kit.pubmed.facets import FacetsResult
     from entrez_kit.pubmed.fetch import FetchResult
-    from entrez_kit.pubmed.search import DateRange, SearchResult
+    from entrez_kit.pubmed.search_models import DateRange, SearchResult
     from entrez_kit.references.audit import AuditResult
     from entrez_kit.references.check.check_result import CheckResult
     from entrez_kit.references.claims.claim_results import Claim, VerifyResult
@@ -39,135 +40,47 @@ if TYPE_CHECKING:
     from entrez_kit.strategies.measure_recall import RecallResult
     from entrez_kit.strategies.translated_lines import StrategyResult
 
+OPERATIONS: Final = {
+    "search_articles": "entrez_kit.pubmed.search.SEARCH_ARTICLES",
+    "fetch_contents": "entrez_kit.pubmed.fetch.FETCH_CONTENTS",
+    "fetch_fulltext": "entrez_kit.fulltext.fetch_fulltext.FETCH_FULLTEXT",
+    "article_relationships": "entrez_kit.relationships.find_relationships.RELATIONSHIPS",
+    "format_citations": "entrez_kit.citations.format_citations.FORMAT_CITATIONS",
+    "lookup_citation": "entrez_kit.references.match.LOOKUP_CITATION",
+    "convert_ids": "entrez_kit.pubmed.convert.CONVERT",
+    "europepmc_search": "entrez_kit.pubmed.europepmc.search_europepmc.EUROPEPMC_SEARCH",
+    "lookup_mesh": "entrez_kit.databases.mesh.MESH",
+    "spell_check": "entrez_kit.databases.spell.SPELL",
+    "count_facets": "entrez_kit.pubmed.facets.COUNT_FACETS",
+    "search_genes": "entrez_kit.databases.gene.search_genes.SEARCH_GENES",
+    "get_gene": "entrez_kit.databases.gene.get_genes.GET_GENE",
+    "get_pubmed_links": "entrez_kit.databases.gene.get_genes.GET_PUBMED_LINKS",
+    "sync_delta": "entrez_kit.corpus.operations.SYNC",
+    "rag_search": "entrez_kit.corpus.operations.RAG_SEARCH",
+    "rag_get": "entrez_kit.corpus.operations.RAG_GET",
+    "corpus_checkpoint_get": "entrez_kit.corpus.operations.CHECKPOINT_GET",
+    "corpus_checkpoint_set": "entrez_kit.corpus.operations.CHECKPOINT_SET",
+    "entrez_info": "entrez_kit.databases.info.INFO",
+    "entrez_search": "entrez_kit.databases.search.SEARCH",
+    "entrez_summary": "entrez_kit.databases.summary.SUMMARY",
+    "entrez_fetch": "entrez_kit.databases.fetch.FETCH",
+    "entrez_link": "entrez_kit.databases.link.LINK",
+    "verify_claims": "entrez_kit.references.claims.verify_claims.VERIFY_CLAIMS",
+    "audit_corpus": "entrez_kit.references.audit.AUDIT",
+    "check_references": "entrez_kit.references.check.check_references.CHECK",
+    "translate_strategy": "entrez_kit.strategies.translate_strategy.TRANSLATE_STRATEGY",
+    "lint_strategy": "entrez_kit.strategies.lint_strategy.LINT_STRATEGY",
+    "merge_references": "entrez_kit.references.merge.merge_references.MERGE_REFERENCES",
+    "measure_recall": "entrez_kit.strategies.measure_recall.MEASURE_RECALL",
+}
+"""The module and the name of the operation of each method."""
+
 
 def find_operation(method: str) -> "Operation[Any, Any]":
     """Return the operation that a method runs, and import no other."""
-    match method:
-        case "search_articles":
-            from entrez_kit.pubmed.search import SEARCH_ARTICLES
-
-            return SEARCH_ARTICLES
-        case "fetch_contents":
-            from entrez_kit.pubmed.fetch import FETCH_CONTENTS
-
-            return FETCH_CONTENTS
-        case "fetch_fulltext":
-            from entrez_kit.fulltext.fetch_fulltext import FETCH_FULLTEXT
-
-            return FETCH_FULLTEXT
-        case "article_relationships":
-            from entrez_kit.relationships.find_relationships import RELATIONSHIPS
-
-            return RELATIONSHIPS
-        case "format_citations":
-            from entrez_kit.citations.format_citations import FORMAT_CITATIONS
-
-            return FORMAT_CITATIONS
-        case "lookup_citation":
-            from entrez_kit.references.match import LOOKUP_CITATION
-
-            return LOOKUP_CITATION
-        case "convert_ids":
-            from entrez_kit.pubmed.convert import CONVERT
-
-            return CONVERT
-        case "europepmc_search":
-            from entrez_kit.pubmed.europepmc.search_europepmc import EUROPEPMC_SEARCH
-
-            return EUROPEPMC_SEARCH
-        case "lookup_mesh":
-            from entrez_kit.databases.mesh import MESH
-
-            return MESH
-        case "spell_check":
-            from entrez_kit.databases.spell import SPELL
-
-            return SPELL
-        case "count_facets":
-            from entrez_kit.pubmed.facets import COUNT_FACETS
-
-            return COUNT_FACETS
-        case "search_genes":
-            from entrez_kit.databases.gene.search_genes import SEARCH_GENES
-
-            return SEARCH_GENES
-        case "get_gene":
-            from entrez_kit.databases.gene.get_genes import GET_GENE
-
-            return GET_GENE
-        case "get_pubmed_links":
-            from entrez_kit.databases.gene.get_genes import GET_PUBMED_LINKS
-
-            return GET_PUBMED_LINKS
-        case "sync_delta":
-            from entrez_kit.corpus.operations import SYNC
-
-            return SYNC
-        case "rag_search":
-            from entrez_kit.corpus.operations import RAG_SEARCH
-
-            return RAG_SEARCH
-        case "rag_get":
-            from entrez_kit.corpus.operations import RAG_GET
-
-            return RAG_GET
-        case "corpus_checkpoint_get":
-            from entrez_kit.corpus.operations import CHECKPOINT_GET
-
-            return CHECKPOINT_GET
-        case "corpus_checkpoint_set":
-            from entrez_kit.corpus.operations import CHECKPOINT_SET
-
-            return CHECKPOINT_SET
-        case "entrez_info":
-            from entrez_kit.databases.info import INFO
-
-            return INFO
-        case "entrez_search":
-            from entrez_kit.databases.search import SEARCH
-
-            return SEARCH
-        case "entrez_summary":
-            from entrez_kit.databases.summary import SUMMARY
-
-            return SUMMARY
-        case "entrez_fetch":
-            from entrez_kit.databases.fetch import FETCH
-
-            return FETCH
-        case "entrez_link":
-            from entrez_kit.databases.link import LINK
-
-            return LINK
-        case "verify_claims":
-            from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS
-
-            return VERIFY_CLAIMS
-        case "audit_corpus":
-            from entrez_kit.references.audit import AUDIT
-
-            return AUDIT
-        case "check_references":
-            from entrez_kit.references.check.check_references import CHECK
-
-            return CHECK
-        case "translate_strategy":
-            from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
-
-            return TRANSLATE_STRATEGY
-        case "lint_strategy":
-            from entrez_kit.strategies.lint_strategy import LINT_STRATEGY
-
-            return LINT_STRATEGY
-        case "merge_references":
-            from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
-
-            return MERGE_REFERENCES
-        case "measure_recall":
-            from entrez_kit.strategies.measure_recall import MEASURE_RECALL
-
-            return MEASURE_RECALL
-    raise LookupError(method)
+    module, _, name = OPERATIONS[method].rpartition(".")
+    operation: Operation[Any, Any] = getattr(import_module(module), name)
+    return operation
 
 
 class Methods(OperationRunner):
@@ -179,7 +92,7 @@ class Methods(OperationRunner):
         RateLimited: a service refused the request, or the wait for a slot would exceed the deadline.
     """
 
-    _operation_of = staticmethod(find_operation)
+    _find_operation = staticmethod(find_operation)
 
     @runs
     def search_articles(

@@ -20,9 +20,9 @@ class OperationRunner:
     """Run operations with ``services`` and return their results."""
 
     services: "Services"
-    _operation_of: "Callable[[str], Operation[Any, Any]]"
+    _find_operation: "Callable[[str], Operation[Any, Any]]"
 
-    def _answer(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
+    def _run_operation(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
         """Run an operation with the arguments that the caller gave."""
         return operation.run(self.services, arguments)
 
@@ -32,7 +32,7 @@ def runs(method: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(method)
     def run(self: OperationRunner, **arguments: Any) -> Any:
-        return self._answer(self._operation_of(method.__name__), arguments)
+        return self._run_operation(self._find_operation(method.__name__), arguments)
 
     return cast("Callable[P, R]", run)
 

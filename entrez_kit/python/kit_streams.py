@@ -57,12 +57,12 @@ def _copy_arguments(
 class Streams(OperationRunner):
     """Streaming operations with the arguments of the methods of EntrezKit; no request is sent before the iteration."""
 
-    _operation_of = staticmethod(find_operation)
+    _find_operation = staticmethod(find_operation)
 
     def __init__(self, services: "Services") -> None:
         self.services = services
 
-    def _answer(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
+    def _run_operation(self, operation: Any, arguments: Mapping[str, Any]) -> Any:
         """Return the outcomes of a ``StreamOperation``."""
         return operation.stream(self.services, arguments)
 

@@ -64,11 +64,11 @@ def _resolve_pmid(services: Services, request: RelationshipsRequest) -> Relation
     identifier = read_identifier(request.source_pmid)
     if identifier is None or identifier.kind == "pmid":
         return request
-    from entrez_kit.pubmed.record_fetcher import Retrieval
+    from entrez_kit.pubmed.record_batches import RecordBatches
     from entrez_kit.pubmed.resolution import resolve
     from entrez_kit.relationships.related_articles import not_found_error
 
-    pmid = resolve(services, [identifier], Retrieval(services, medline=False).fetch_by_pmid)[identifier.value]
+    pmid = resolve(services, [identifier], RecordBatches(services).fetch_by_pmid)[identifier.value]
     if isinstance(pmid, EntrezKitError):
         raise pmid
     if pmid is None:

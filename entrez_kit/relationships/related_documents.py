@@ -100,7 +100,9 @@ class RelationshipsRequest(Request):
     def _read_source(cls, value: str) -> str:
         identifier = read_identifier(value)
         if identifier is None:
-            raise WrongValue("must be a PMID, PMCID or DOI", "Give a PMID such as 35394430, a PMCID or a DOI.")
+            raise WrongValue(
+                f"{value!r} must be a PMID, PMCID or DOI", "Give a PMID such as 35394430, a PMCID or a DOI."
+            )
         return identifier.value
 
     @field_validator("citation_styles", mode="before")

@@ -81,7 +81,9 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
             (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
     except OSError as exc:
         raise review_file_error(folder, exc) from None
-    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
+    names = sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != ".lock"
+    )
     return InitResult(folder=str(folder), files=[name for name in names if not name.startswith(".git/")])
 
 

@@ -10,7 +10,8 @@ from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.fetch import FetchRequest, fetch_contents
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.pubmed.search_models import SearchRequest
 from entrez_kit.reviews.folder import Review
 from entrez_kit.reviews.journal import CountedLine, FileOfRun, Search
 from entrez_kit.reviews.records import ReviewRecord, record_of_article, record_without_data

@@ -272,5 +272,6 @@ def _option_error(name: str, value: object, problem: str) -> InvalidInput:
     return InvalidInput(
         FrontendText(Argument(name), f" {problem} (got {value})."),
         invalid_input=f"{name}={value}",
+        recovery_hint=FrontendText("Give ", Argument(name), " another value, or omit it."),
         details={"reason": "bad_sandbox_option"},
     )

@@ -23,7 +23,7 @@ from benchmark_records import HEAD, TAIL, invent_records, read_own_peak, read_re
 from entrez_kit.corpus.documents import Doc
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.record_fetcher import BATCH
+from entrez_kit.pubmed.record_batches import BATCH
 from entrez_kit.pubmed.xml.records import iter_records
 
 AIMS = "2,500 records a second, 8 kB a record"

@@ -36,22 +36,22 @@ def collect(gene: Any, number: str) -> CrossReferences:
     Args:
         number: the gene's own id.
     """
-    found = _Identifiers()
-    found.add("entrez", number)
+    identifiers = _Identifiers()
+    identifiers.add("entrez", number)
     # Ids of the gene itself, the most authoritative element first.
     for path in ("Entrezgene_gene/Gene-ref/Gene-ref_db", "Entrezgene_xref", "Entrezgene_unique-keys"):
         for group in gene.iterfind(path):
             for tag in yield_tags(group.iterfind("Dbtag")):
-                found.tag(*tag)
+                identifiers.tag(*tag)
     for commentary in _find_commentaries(gene):
-        found.add_accession(commentary)
+        identifiers.add_accession(commentary)
         for source in commentary.iterfind("Gene-commentary_source/Other-source"):
             for tag in yield_tags(source.iterfind("Other-source_src/Dbtag")):
-                found.tag(*tag, url=source.findtext("Other-source_url") or "")
+                identifiers.tag(*tag, url=source.findtext("Other-source_url") or "")
     interactor = _find_interactor(gene)
     if interactor:
-        found.add("biogrid", interactor)
-    return found.build_references()
+        identifiers.add("biogrid", interactor)
+    return identifiers.build_references()
 
 
 class _Identifiers:
@@ -100,7 +100,10 @@ class _Identifiers:
         # NCBI also lists secondary accessions; only the current accession is a sequence in the record too.
         if "uniprot" in self._values:
             main = self._swiss_prot & self._current
-            order = {one: 2 - (one in self._swiss_prot) - (one in main) for one in self._values["uniprot"]}
+            order = {
+                accession: 2 - (accession in self._swiss_prot) - (accession in main)
+                for accession in self._values["uniprot"]
+            }
             self._values["uniprot"] = dict.fromkeys(sorted(order, key=order.__getitem__))
         document: dict[str, Any] = {}
         for key, values in self._values.items():

@@ -73,20 +73,22 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 
     def __iter__(self) -> Iterator[SymbolOutcome]:
         distinct = list(dict.fromkeys(self._inputs))
-        self._pending = run_in_order((partial(self._find, one) for one in distinct), self._services.eutils.at_once)
+        self._pending = run_in_order(
+            (partial(self._find, symbol) for symbol in distinct), self._services.eutils.at_once
+        )
         yield from super().__iter__()
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:
-        for one in inputs:
-            if one not in self._answers:
+        for symbol in inputs:
+            if symbol not in self._answers:
                 answer, warnings, failed = next(self._pending)
-                self._answers[one] = answer
+                self._answers[symbol] = answer
                 self.error = self.error or failed
                 for warning in warnings:
                     if warning.message not in self._seen_warnings:
                         self._seen_warnings.add(warning.message)
                         self.warnings.append(warning)
-            yield self._answers[one]
+            yield self._answers[symbol]
 
     def _find(self, symbol: str) -> tuple[SymbolOutcome, list[Warn], EntrezKitError | None]:
         """Search one symbol; return its outcome, the warnings about the organism, and the error of a service."""
@@ -110,8 +112,9 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for symbols without exactly one gene."""
-        named, share = join_names(one.input for one in self.missing), f"{len(self.missing)} of {len(self._inputs)}"
-        statuses = {one.status for one in self.missing}
+        named = join_names(outcome.input for outcome in self.missing)
+        share = f"{len(self.missing)} of {len(self._inputs)}"
+        statuses = {outcome.status for outcome in self.missing}
         choose = FrontendText("An ambiguous symbol lists its candidates; give ", Argument("organism"), " to choose.")
         search = FrontendText("Check the spelling, or search by name: call ", NextCall("search_genes", query=...), ".")
         if statuses == {"not_found"}:
@@ -172,9 +175,9 @@ def find_symbols(services: Services, request: FindSymbolsRequest) -> Symbols:
 
 def collect_result(request: FindSymbolsRequest, symbols: Symbols) -> SymbolsResult:
     """Build the result document from all outcomes."""
-    found = list(symbols)
+    outcomes = list(symbols)
     return SymbolsResult(
-        symbols=found, total_found=symbols.found, total_submitted=len(found), warnings=symbols.warnings
+        symbols=outcomes, total_found=symbols.found, total_submitted=len(outcomes), warnings=symbols.warnings
     )
 
 

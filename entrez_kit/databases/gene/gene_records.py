@@ -109,8 +109,8 @@ def _read_gene(element: Any) -> Gene:
 
 
 def _read_attribute(element: Any, path: str) -> str | None:
-    found = element.find(path)
-    return None if found is None else found.get("value")
+    child = element.find(path)
+    return None if child is None else child.get("value")
 
 
 def _read_status(element: Any, number: str) -> tuple[Status, str | None]:
@@ -140,13 +140,13 @@ def _read_official(element: Any, label: str) -> str | None:
 
 def _read_designations(element: Any) -> list[str]:
     """Return the other designations, the preferred name of the product first."""
-    found = [
+    names = [
         text
         for path in ("Prot-ref_desc", "Prot-ref_name/Prot-ref_name_E")
         for item in element.iterfind(f"Entrezgene_prot/Prot-ref/{path}")
         if (text := (item.text or "").strip())
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 def _read_chromosome(element: Any, location: str | None) -> str | None:
@@ -195,11 +195,11 @@ def parse_summaries(root: Any) -> dict[str, Gene]:
     """
     log_drift(SUMMARIES, root)
     documents = root.findall("DocumentSummarySet/DocumentSummary")
-    found = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_read_summary, documents) if gene is not None}
+    genes = {gene.id.removeprefix("NCBIGene:"): gene for gene in map(_read_summary, documents) if gene is not None}
     problems = _list_problems(root)
-    if problems and not found and not any(get_text(document, "error") for document in documents):
+    if problems and not genes and not any(get_text(document, "error") for document in documents):
         raise _error_in_place("esummary", "summaries", problems)
-    return found
+    return genes
 
 
 def _read_summary(document: Any) -> Gene | None:

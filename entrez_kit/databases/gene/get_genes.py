@@ -63,13 +63,12 @@ def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     """
     gene = _fetch_gene(services, request.number())
     successor, warnings = _find_successor(services, gene, _fetch_gene)
-    found = gene.slim() if request.slim else gene
+    shown_gene = gene.slim() if request.slim else gene
     if successor is not None:
-        one = successor.slim() if request.slim else successor
-        found = found.model_copy(
-            update={"successor": SuccessorGene(**{name: getattr(one, name) for name in one.model_fields_set})}
-        )
-    return found.model_copy(update={"warnings": warnings}) if warnings else found
+        shown_successor = successor.slim() if request.slim else successor
+        fields = {name: getattr(shown_successor, name) for name in shown_successor.model_fields_set}
+        shown_gene = shown_gene.model_copy(update={"successor": SuccessorGene(**fields)})
+    return shown_gene.model_copy(update={"warnings": warnings}) if warnings else shown_gene
 
 
 def _fetch_gene(services: Services, number: str) -> Gene:
@@ -132,7 +131,7 @@ class GeneBatch(Warned):
     outcomes: list[PerInputOutcome] = omit_if_empty([])
 
 
-def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKitError | None:
+def _build_missing_error(missing: list[PerInputOutcome], found_count: int) -> EntrezKitError | None:
     named = join_names(outcome.input for outcome in missing)
     first = FrontendText("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
     check = FrontendText(
@@ -140,11 +139,11 @@ def _build_missing_error(missing: list[PerInputOutcome], found: int) -> EntrezKi
     )
     return build_missing_error(
         missing,
-        found,
+        found_count,
         "input",
         unanswered=f"NCBI did not answer for all genes; missing: {named}.",
         invalid=(UnresolvedEntity, f"Invalid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
-        unknown=(f"NCBI Gene has no gene for {len(missing)} of {len(missing) + found} ids: {named}.", check),
+        unknown=(f"NCBI Gene has no gene for {len(missing)} of {len(missing) + found_count} ids: {named}.", check),
     )
 
 
@@ -252,16 +251,16 @@ def parse_links(content: bytes, number: str) -> list[str]:
     """
     from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 
-    found, errors = group_links_by_source(
+    by_source, errors = group_links_by_source(
         content,
         [number],
         lambda link: link.link_name in (LINK_NAME, "") and link.db_to in ("pubmed", "") and link.has_target,
     )
     if errors:
         raise not_followed_error(errors[0])
-    if not found:
+    if not by_source:
         raise malformed_error("elink", f"it has no links of {number}")
-    return list(dict.fromkeys(link.id for link in found[number]))
+    return list(dict.fromkeys(link.id for link in by_source[number]))
 
 
 class PubMedLinksBatch(Warned):

@@ -1,33 +1,38 @@
-"""Read Europe PMC's replies into articles with PubMed's fields: core and lite records.
+"""Read Europe PMC's records, core and lite, into articles with PubMed's fields.
 
 Only redundant fields are omitted: the list of ORCIDs (each is also in its author), ordinal numbers, the day of a print
 date without a day, codes of fields that are also in words, and Europe PMC's own number of the issue.
 """
 
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final, cast
+from typing import Final, cast
 
-from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.identifiers import normalize_doi, normalize_orcid, normalize_pmcid
+from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstract
+from entrez_kit.pubmed.europepmc.europepmc_authors import read_authors
+from entrez_kit.pubmed.europepmc.europepmc_json import (
+    Fields,
+    Raw,
+    find_first_text,
+    get_mapping,
+    list_items,
+    list_mappings,
+    rename_fields,
+    to_boolean,
+    to_integer,
+    to_text,
+)
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.models import Standing, StandingNotice
-from entrez_kit.pubmed.xml.article import add_standing, join_sections
+from entrez_kit.pubmed.xml.abstracts import join_sections
+from entrez_kit.pubmed.xml.completion import add_standing
 from entrez_kit.pubmed.xml.dates import build_publication_date, format_iso_date, read_number
-from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
-from entrez_kit.services.small_replies import malformed_error
 
 _SOME_LENGTH: Final = 25
 """The fewest words of an abstract that reveal its language."""
 
-Fields = dict[str, Any]
-Raw = Mapping[str, Any]
-
-_FEATURES: Final = {
+FEATURES: Final = {
     "inPMC": "pmc",
     "hasPDF": "pdf",
     "hasBook": "book",
@@ -43,14 +48,14 @@ _FEATURES: Final = {
     "epmcAuthMan": "europe_pmc_author_manuscript",
     "nihAuthMan": "nih_author_manuscript",
 }
-_HISTORY: Final = {
+HISTORY: Final = {
     "dateOfCreation": "created",
     "dateOfCompletion": "completed",
     "firstIndexDate": "europepmc_indexed",
     "fullTextReceivedDate": "europepmc_full_text",
     "embargoDate": "embargo",
 }
-_SAID: Final = {"publication_status": "publicationStatus", "publication_model": "pubModel", "license": "license"}
+_TEXTS: Final = {"publication_status": "publicationStatus", "publication_model": "pubModel", "license": "license"}
 _LISTS: Final = {
     "keywords": ("keywordList", "keyword"),
     "publication_types": ("pubTypeList", "pubType"),
@@ -61,7 +66,6 @@ _LISTS: Final = {
 _GRANT: Final = {"grant_id": "grantId", "acronym": "acronym", "agency": "agency"}
 _CHEMICAL: Final = {"name": "name", "registry_number": "registryNumber"}
 _LINK: Final = {"site": "site", "style": "documentStyle", "availability": "availability"}
-_NAMES: Final = {"last_name": "lastName", "first_name": "firstName", "initials": "initials", "suffix": "suffix"}
 _BOOK: Final = {
     "title": "comprisingTitle",
     "publisher": "publisher",
@@ -78,146 +82,6 @@ _KINDS: Final = {
     "dataset described in": "AssociatedPublication",
 }
 """NLM's RefType for Europe PMC's name of a link. For other names, the words are joined ("Erratum in")."""
-_NAME: Final = re.compile(
-    r"(?P<last>\S.*?) (?P<initials>(?:[^\W\d_a-zà-öø-ÿ]\.?-?){1,6}|[a-z]{1,2})"
-    r"(?: (?P<suffix>Jr|Sr|1st|2nd|3rd|[4-9]th|II|III|IV))?"
-)
-_GROUP: Final = re.compile(
-    r"\b(group|consortium|committee|network|society|association|team|investigators?|collaborat\w+|study|office|council"
-    r"|program(?:me)?|project|trial|initiative|alliance|institute|university|federation|organi[sz]ation|working)\b",
-    re.IGNORECASE,
-)
-
-
-_PERSON: Final = {
-    **require_texts("fullName firstName lastName initials collectiveName affiliation"),
-    "authorId": require_texts("type value"),
-    "authorAffiliationDetailsList": {
-        "authorAffiliation": [{**require_texts("affiliation"), "affiliationOrgIds": object}]
-    },
-    "authorAffiliationsList": object,
-}
-_DAYS: Final = (*_HISTORY, "firstPublicationDate", "electronicPublicationDate", "dateOfRevision")
-FOUND: Final = JsonShape(
-    "Europe PMC search",
-    {
-        **require_texts("version nextCursorMark nextPageUrl"),
-        "hitCount": int,
-        "request": object,
-        "resultList": {
-            "result": [
-                {
-                    **require_texts(
-                        "id source pmid pmcid bookid doi title authorString journalTitle issue journalVolume"
-                        " pubYear journalIssn pageInfo pubType isOpenAccess inEPMC affiliation publicationStatus"
-                        " language pubModel abstractText manuscriptId license"
-                    ),
-                    **dict.fromkeys(_FEATURES, str),
-                    **dict.fromkeys(_DAYS, re.compile(r"\d{4}-\d\d-\d\d")),
-                    "citedByCount": int,
-                    "versionNumber": int,
-                    "versionList": object,
-                    "fullTextIdList": {"fullTextId": [str]},
-                    "tmAccessionTypeList": {"accessionType": [str]},
-                    "dbCrossReferenceList": {"dbName": [str]},
-                    "bookOrReportDetails": {
-                        **require_texts(
-                            "publisher comprisingTitle isbn10 isbn13 edition seriesName seriesISSN extraInformation"
-                        ),
-                        "yearOfPublication": int,
-                        "numberOfPages": (int, str),
-                    },
-                    "patentDetails": object,
-                    "authorList": {"author": [_PERSON]},
-                    "editorList": {"editor": [_PERSON]},
-                    "investigatorList": {"investigator": [_PERSON]},
-                    "authorIdList": {"authorId": [require_texts("type value")]},
-                    "journalInfo": {
-                        **require_texts("issue volume dateOfPublication printPublicationDate"),
-                        **dict.fromkeys(
-                            ("journalIssueId", "monthOfPublication", "yearOfPublication", "dayOfPublication"), int
-                        ),
-                        "journal": require_texts("title medlineAbbreviation isoabbreviation nlmid issn essn"),
-                    },
-                    "pubTypeList": {"pubType": [str]},
-                    "subsetList": {"subset": [require_texts("code name")]},
-                    "fullTextUrlList": {
-                        "fullTextUrl": [require_texts("availability availabilityCode documentStyle site url")]
-                    },
-                    "dataLinksTagsList": {"dataLinkstag": [str]},
-                    "grantsList": {"grant": [{**require_texts("grantId agency acronym"), "orderIn": int}]},
-                    "commentCorrectionList": {
-                        "commentCorrection": [{**require_texts("id source reference type note"), "orderIn": int}]
-                    },
-                    "meshHeadingList": {
-                        "meshHeading": [
-                            {
-                                **require_texts("majorTopic_YN descriptorName"),
-                                "meshQualifierList": {
-                                    "meshQualifier": [require_texts("abbreviation qualifierName majorTopic_YN")]
-                                },
-                            }
-                        ]
-                    },
-                    "keywordList": {"keyword": [str]},
-                    "chemicalList": {"chemical": [require_texts("name registryNumber")]},
-                }
-            ]
-        },
-    },
-    due="version hitCount",
-)
-
-
-@dataclass(frozen=True)
-class Page:
-    """One page of a search; ``next_cursor`` is None on the last page."""
-
-    total_found: int
-    listed: list[Any] = field(repr=False)
-    next_cursor: str | None
-
-    @cached_property
-    def articles(self) -> list[EuropePMCArticle]:
-        """The records, parsed at the first access."""
-        return [article for raw in self.listed if (article := parse_record(raw)) is not None]
-
-    @property
-    def skipped(self) -> int:
-        """The number of results that are not valid records."""
-        return len(self.listed) - len(self.articles)
-
-
-def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
-    """Read a search reply.
-
-    Args:
-        reply: its bytes, or its parsed JSON object.
-        cursor_mark: the cursor of the request; the same cursor in the reply marks the last page.
-
-    Raises:
-        UpstreamError: the reply is not a search result, or has no number of hits.
-    """
-    try:
-        document: Any = json.loads(reply) if isinstance(reply, bytes) else reply
-    except (ValueError, RecursionError):
-        document = None
-    if not isinstance(document, Mapping):
-        raise malformed_error("Europe PMC search", "it is not a JSON object")
-    error = document.get("errMsg") or document.get("errCode")
-    if error:
-        raise UpstreamError(f"Europe PMC refused the search: {error}", details={"reason": "invalid_response"})
-    log_drift(FOUND, document)
-    total = to_integer(document.get("hitCount"))
-    if total is None:
-        raise malformed_error("Europe PMC search", "it has no number of hits")
-    listed = _list_items(document, "resultList", "result")
-    if total > 0 and "resultList" not in document:
-        raise malformed_error("Europe PMC search", f"it counts {total} hits and lists none")
-    following = document.get("nextCursorMark")
-    cursor = following.strip() if isinstance(following, str) else ""
-    goes_on = bool(cursor) and cursor != cursor_mark and bool(listed)
-    return Page(total, listed, cursor if goes_on else None)
 
 
 def parse_record(raw: object) -> EuropePMCArticle | None:
@@ -228,9 +92,9 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     if not source or not epmc_id:
         return None
     fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
-    fields |= _rename_fields(raw, _SAID)
+    fields |= rename_fields(raw, _TEXTS)
     for name, (outer, inner) in _LISTS.items():
-        fields[name] = [word for item in _list_items(raw, outer, inner) if (word := find_first_text(item))]
+        fields[name] = [word for item in list_items(raw, outer, inner) if (word := find_first_text(item))]
     if not fields["publication_types"]:
         kinds = (find_first_text(raw.get("pubType")) or "").split(";")
         fields["publication_types"] = [kind.strip() for kind in kinds if kind.strip()]
@@ -240,7 +104,7 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     if parts:
         fields["abstract_sections"] = parts
         fields["abstract_text"] = join_sections(cast("list[Fields]", parts))
-    fields["authors"] = _read_authors(raw)
+    fields["authors"] = read_authors(raw)
     _read_publication(raw, fields)
     _read_terms(raw, fields)
     _read_links(raw, fields)
@@ -250,58 +114,6 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     _mark_superseded(fields)
     _read_availability(raw, fields)
     return EuropePMCArticle(**{name: value for name, value in fields.items() if value not in (None, "", [], {})})
-
-
-# Small readers ------------------------------------------------------------------------------------------------------
-
-
-def to_text(value: object) -> str:
-    """Return a string or number as trimmed text; other values become an empty text."""
-    if isinstance(value, str):
-        return value.strip()
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else ""
-
-
-def to_integer(value: object) -> int | None:
-    """Return an integer from a number or a text of digits."""
-    written = to_text(value)
-    return int(written) if written.isascii() and written.isdigit() else None
-
-
-def to_boolean(value: object) -> bool | None:
-    """Convert Y and N to a boolean, other values to None."""
-    return {"Y": True, "N": False}.get(to_text(value).upper())
-
-
-def _list_items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
-    """Return the members of a list. Europe PMC may wrap the list, or give a single member without a list."""
-    holder = raw.get(outer)
-    if inner and isinstance(holder, Mapping):
-        holder = holder.get(inner)
-    if holder is None or holder == "":
-        return []
-    return holder if isinstance(holder, list) else [holder]
-
-
-def _list_mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
-    return [item for item in _list_items(raw, outer, inner) if isinstance(item, Mapping)]
-
-
-def _get_mapping(raw: Raw, name: str) -> Raw:
-    value = raw.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _rename_fields(raw: Raw, names: Mapping[str, str]) -> Fields:
-    """Return the fields of a record under our names; omit empty fields."""
-    return {ours: words for ours, theirs in names.items() if (words := find_first_text(raw.get(theirs)))}
-
-
-def find_first_text(*values: object) -> str | None:
-    return next((words for value in values if (words := convert_to_plain_text(to_text(value)))), None)
-
-
-# Parts of a record --------------------------------------------------------------------------------------------------
 
 
 def _read_ids(raw: Raw, fields: Fields) -> None:
@@ -320,68 +132,16 @@ def _read_ids(raw: Raw, fields: Fields) -> None:
     }
     fields["article_ids"] = {kind: value for kind, value in ids.items() if value}
     fields["full_text_ids"] = [
-        name for item in _list_items(raw, "fullTextIdList", "fullTextId") if (name := to_text(item))
+        name for item in list_items(raw, "fullTextIdList", "fullTextId") if (name := to_text(item))
     ]
     version = to_integer(raw.get("versionNumber"))
     fields["version"] = str(version) if version is not None else None
 
 
-def _read_authors(raw: Raw) -> list[Fields]:
-    listed = [person for item in _list_mappings(raw, "authorList", "author") if (person := _read_author(item))]
-    if listed:
-        first = find_first_text(raw.get("affiliation"))
-        if first and not any("affiliations" in person for person in listed):
-            listed[0]["affiliations"] = [first]
-        return listed
-    return read_authors(to_text(raw.get("authorString")))
-
-
-def _read_author(raw: Raw) -> Fields:
-    person = _rename_fields(raw, {"collective_name": "collectiveName"}) or _rename_fields(raw, _NAMES)
-    if not person.keys() & {"collective_name", "last_name"} and (full := find_first_text(raw.get("fullName"))):
-        person |= read_authors(full)[0]
-    for mapping in _list_mappings(raw, "authorId"):
-        if to_text(mapping.get("type")).upper() == "ORCID" and (
-            orcid := normalize_orcid(to_text(mapping.get("value")))
-        ):
-            person["orcid"] = orcid
-    places = [
-        find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
-        for item in _list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
-    ]
-    known = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
-    if person and known:
-        person["affiliations"] = list(dict.fromkeys(known))
-    return person
-
-
-def read_authors(names: str) -> list[Fields]:
-    """Read a line of names ("Lee MS, Glover JN.") of a record without a list of authors.
-
-    A name without initials is a group if it has several words or a word such as "consortium"; else it is a surname.
-    """
-    people: list[Fields] = []
-    line = convert_to_plain_text(names)
-    for name in (line[:-1] if line.endswith(".") else line).split(", "):
-        name = name.strip(" ,;")
-        if not name:
-            continue
-        group = bool(_GROUP.search(name)) and name.count(" ") != 1
-        found = None if group else _NAME.fullmatch(name)
-        if found:
-            parts = {"last_name": found["last"], "initials": found["initials"], "suffix": found["suffix"]}
-            people.append({part: value for part, value in parts.items() if value})
-        elif " " in name or _GROUP.search(name):
-            people.append({"collective_name": name})
-        else:
-            people.append({"last_name": name})
-    return people
-
-
 def _read_publication(raw: Raw, fields: Fields) -> None:
     """Read journal, book or preprint server, and the dates."""
-    issue = _get_mapping(raw, "journalInfo")
-    journal = _get_mapping(issue, "journal")
+    issue = get_mapping(raw, "journalInfo")
+    journal = get_mapping(issue, "journal")
     issn, eissn = find_first_text(journal.get("issn")), find_first_text(journal.get("essn"), journal.get("eissn"))
     if not journal:  # a lite record does not distinguish print and electronic ISSNs
         numbers = [part.upper() for part in re.split(r"[;\s]+", to_text(raw.get("journalIssn"))) if part]
@@ -400,7 +160,7 @@ def _read_publication(raw: Raw, fields: Fields) -> None:
         "issue": find_first_text(issue.get("issue"), raw.get("issue")),
         "pages": find_first_text(raw.get("pageInfo")),
     }
-    book = _get_mapping(raw, "bookOrReportDetails")
+    book = get_mapping(raw, "bookOrReportDetails")
     if fields["source"] == "PPR":
         server = find_first_text(book.get("publisher"))
         fields["preprint_server"] = server
@@ -415,7 +175,7 @@ def _read_publication(raw: Raw, fields: Fields) -> None:
 def _read_book(raw: Raw, book: Raw, fields: Fields, info: Fields) -> None:
     isbns = [find_first_text(book.get(name)) for name in ("isbn10", "isbn13", "isbn")]
     details = {
-        **_rename_fields(book, _BOOK),
+        **rename_fields(book, _BOOK),
         "isbns": list(filter(None, isbns)),
         "accession": find_first_text(raw.get("bookid")),
     }
@@ -447,7 +207,7 @@ def _read_published(raw: Raw, issue: Raw, book: Raw, source: str) -> Fields | No
 
 def _read_calendar(value: object) -> dict[str, int]:
     parts = zip(("year", "month", "day"), to_text(value).split("-"), strict=False)
-    return {name: found for name, part in parts if (found := read_number(part or None)) is not None}
+    return {name: number for name, part in parts if (number := read_number(part or None)) is not None}
 
 
 def _read_dates(raw: Raw, fields: Fields) -> None:
@@ -455,37 +215,38 @@ def _read_dates(raw: Raw, fields: Fields) -> None:
     if electronic:
         fields["article_dates"] = [{"type": "Electronic", **electronic}]
     fields["history"] = [
-        {"status": status, **day} for name, status in _HISTORY.items() if (day := _read_calendar(raw.get(name)))
+        {"status": status, **day} for name, status in HISTORY.items() if (day := _read_calendar(raw.get(name)))
     ]
     fields["date_revised"] = format_iso_date(**_read_calendar(raw.get("dateOfRevision")))
     fields["first_publication_date"] = format_iso_date(**_read_calendar(raw.get("firstPublicationDate")))
 
 
 def _read_terms(raw: Raw, fields: Fields) -> None:
-    fields["languages"] = [words for item in _list_items(raw, "language") if (words := find_first_text(item))]
+    fields["languages"] = [words for item in list_items(raw, "language") if (words := find_first_text(item))]
     fields["mesh_terms"] = [
         {
             "descriptor_name": name,
             "is_major_topic": bool(to_boolean(heading.get("majorTopic_YN"))),
             "qualifiers": tuple(
                 {"name": subheading, "is_major_topic": bool(to_boolean(qualifier.get("majorTopic_YN")))}
-                for qualifier in _list_mappings(heading, "meshQualifierList", "meshQualifier")
+                for qualifier in list_mappings(heading, "meshQualifierList", "meshQualifier")
                 if (subheading := find_first_text(qualifier.get("qualifierName")))
             ),
         }
-        for heading in _list_mappings(raw, "meshHeadingList", "meshHeading")
+        for heading in list_mappings(raw, "meshHeadingList", "meshHeading")
         if (name := find_first_text(heading.get("descriptorName")))
     ]
-    chemicals = [_rename_fields(item, _CHEMICAL) for item in _list_mappings(raw, "chemicalList", "chemical")]
+    chemicals = [rename_fields(item, _CHEMICAL) for item in list_mappings(raw, "chemicalList", "chemical")]
     named = [chemical for chemical in chemicals if "name" in chemical]
     fields["chemicals"] = [  # 0 means "no number"
-        {name: value for name, value in one.items() if (name, value) != ("registry_number", "0")} for one in named
+        {name: value for name, value in chemical.items() if (name, value) != ("registry_number", "0")}
+        for chemical in named
     ]
-    grants = [_rename_fields(item, _GRANT) for item in _list_mappings(raw, "grantsList", "grant")]
+    grants = [rename_fields(item, _GRANT) for item in list_mappings(raw, "grantsList", "grant")]
     fields["grant_list"] = [grant for grant in grants if grant]
     fields["subsets"] = [
         name
-        for item in _list_mappings(raw, "subsetList", "subset")
+        for item in list_mappings(raw, "subsetList", "subset")
         if (name := find_first_text(item.get("name"), item.get("code")))
     ]
 
@@ -505,7 +266,7 @@ def _read_links(raw: Raw, fields: Fields) -> None:
     """Read links to other records: corrections, comments, preprints, published articles, versions."""
     corrections: list[Fields] = []
     related: list[Fields] = []
-    for item in _list_mappings(raw, "commentCorrectionList", "commentCorrection"):
+    for item in list_mappings(raw, "commentCorrectionList", "commentCorrection"):
         kind = to_reftype(to_text(item.get("type")))
         if not kind:
             continue
@@ -527,7 +288,7 @@ def _read_links(raw: Raw, fields: Fields) -> None:
             "doi": normalize_doi(to_text(item.get("doi"))) or None,
             "date": format_iso_date(**_read_calendar(item.get("firstPublishDate"))),
         }
-        for item in _list_mappings(raw, "versionList", "version")
+        for item in list_mappings(raw, "versionList", "version")
         if (count := to_integer(item.get("versionNumber"))) is not None and to_text(item.get("id"))
     ]
 
@@ -552,9 +313,9 @@ def _read_availability(raw: Raw, fields: Fields) -> None:
     fields["is_open_access"] = to_boolean(raw.get("isOpenAccess"))
     fields["has_full_text"] = bool(fields["full_text_ids"]) or to_boolean(raw.get("inEPMC"))
     fields["cited_by_count"] = to_integer(raw.get("citedByCount"))
-    fields["features"] = [name for key, name in _FEATURES.items() if to_boolean(raw.get(key))]
+    fields["features"] = [name for key, name in FEATURES.items() if to_boolean(raw.get(key))]
     fields["full_text_links"] = [
-        {"url": address, **_rename_fields(item, _LINK)}
-        for item in _list_mappings(raw, "fullTextUrlList", "fullTextUrl")
+        {"url": address, **rename_fields(item, _LINK)}
+        for item in list_mappings(raw, "fullTextUrlList", "fullTextUrl")
         if (address := to_text(item.get("url")))
     ]

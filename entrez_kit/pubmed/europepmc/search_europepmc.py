@@ -12,7 +12,7 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
 from entrez_kit.base.progress import report_progress
-from entrez_kit.core.model import Collected, Request, Warn, omit_if_empty, split_at_commas
+from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
@@ -21,7 +21,6 @@ from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_curso
 from entrez_kit.services.transport.in_flight import start_in_background
 
 if TYPE_CHECKING:
-    from entrez_kit.pubmed.europepmc.europepmc_records import Page
     from entrez_kit.services.transport import Reply
 
 MAX_MCP_PAGE_SIZE: Final = 100
@@ -98,8 +97,11 @@ class EuropePMCRequest(Request):
     def _check_cursor(cls, value: str) -> str:
         try:
             return read_cursor(value)
-        except InvalidInput as exc:
-            raise ValueError(exc.message.partition(": ")[2]) from None
+        except InvalidInput:
+            hint = FrontendText(
+                "Give next_cursor of the previous page unchanged. For the first page, omit ", Argument("cursor"), "."
+            )
+            raise WrongValue(f"{value!r} is not a cursor of Europe PMC", hint) from None
 
     @field_validator("sources")
     @classmethod
@@ -215,20 +217,19 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         Raises:
             EntrezKitError: the first page failed. A later failure is kept in ``failure``.
         """
-        from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
+        from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
 
         last: set[str] = set()
-        coming: Callable[[], Reply[dict[str, Any]]] | None = None
+        next_reply: Callable[[], Reply[dict[str, Any]]] | None = None
         while self.next_cursor is not None and self.retrieved < self._wanted:
             cursor = self.next_cursor
             try:
-                reply = coming() if coming is not None else self._ask(cursor, self.retrieved)
+                reply = next_reply() if next_reply is not None else self._request_page(cursor, self.retrieved)
                 page = parse_page(reply.value, cursor)
                 self.search_url = self.search_url or reply.url
                 self.searched_at = self.searched_at or reply.sent_at
                 if cursor == self._request.cursor:
                     self.total_found = page.total_found
-                coming = self._request_next(page)
                 articles = page.articles
             except EntrezKitError as exc:
                 if not self.retrieved:
@@ -244,23 +245,23 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
             self.next_cursor = page.next_cursor
             if self._request.cursor == FIRST_PAGE and self.retrieved >= self.total_found:
                 self.next_cursor = None  # a further page would be empty
-            yield from fresh
             if not fresh:
                 break  # the page repeats the records of the one before, although its cursor is new
+            next_reply = self._request_next()
+            yield from fresh
         self._verify_count()
 
-    def _request_next(self, page: "Page") -> "Callable[[], Reply[dict[str, Any]]] | None":
+    def _request_next(self) -> "Callable[[], Reply[dict[str, Any]]] | None":
         """Request the next page while the caller uses this one; None if no further records are needed.
 
         Only one page can be requested ahead, because each page contains the cursor of the next one.
         """
-        done = self.retrieved + len(page.listed)
         due = self._wanted if self._request.cursor != FIRST_PAGE else min(self._wanted, self.total_found)
-        if page.next_cursor is None or done >= due:
+        if self.next_cursor is None or self.retrieved >= due:
             return None
-        return start_in_background(partial(self._ask, page.next_cursor, done))
+        return start_in_background(partial(self._request_page, self.next_cursor, self.retrieved))
 
-    def _ask(self, cursor: str, done: int) -> "Reply[dict[str, Any]]":
+    def _request_page(self, cursor: str, done: int) -> "Reply[dict[str, Any]]":
         return self._services.europepmc.search(
             query=self.effective_query,
             result_type="core" if self._request.detail_level == "full" else "lite",

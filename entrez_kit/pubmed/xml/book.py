@@ -3,8 +3,23 @@
 from typing import Any, Final, Literal
 
 from entrez_kit.base.mixed_content import read_text
-from entrez_kit.pubmed.xml import article
-from entrez_kit.pubmed.xml.article import Fields, Handlers
+from entrez_kit.pubmed.xml.abstracts import read_abstract
+from entrez_kit.pubmed.xml.article import DATA
+from entrez_kit.pubmed.xml.common_parts import (
+    Fields,
+    Handlers,
+    add_date,
+    dispatch,
+    read_grants,
+    read_keywords,
+    read_language,
+    read_pagination,
+    read_pub_date,
+    read_revised,
+)
+from entrez_kit.pubmed.xml.completion import complete_fields
+from entrez_kit.pubmed.xml.own_ids import merge_own_ids, read_listed_ids, read_located_id
+from entrez_kit.pubmed.xml.people import read_authors, read_investigators, read_people
 
 
 def read_book_fields(record: Any) -> Fields:
@@ -12,11 +27,11 @@ def read_book_fields(record: Any) -> Fields:
     document = record if record.tag == "BookDocument" else record.find("BookDocument")
     kind = determine_book_kind(document)
     fields: Fields = {"record_type": kind, "book_info": {}, "journal_info": {}}
-    article.dispatch(record, _RECORD, fields)
+    dispatch(record, _RECORD, fields)
     if record is document:
-        article.dispatch(document, _DOCUMENT, fields)
+        dispatch(document, _DOCUMENT, fields)
     _place_book(fields, whole=kind == "book")
-    article.finish(fields)
+    complete_fields(fields)
     if accession := fields["article_ids"].get("bookaccession"):
         fields["book_info"]["accession"] = accession
     return fields
@@ -51,7 +66,7 @@ def _place_book(fields: Fields, *, whole: bool) -> None:
         fields.setdefault("_located", []).extend(book_ids)
     else:
         fields["title"] = fields.get("title") or info.get("title", "")
-        _, doi = article.merge_own_ids([], book_ids)
+        _, doi = merge_own_ids([], book_ids)
         if doi:
             info["doi"] = doi
     if fields.get("authors"):
@@ -73,34 +88,34 @@ def _read_book(element: Any, fields: Fields) -> None:
             info["publisher"] = _read_text(child, "PublisherName")
             info["publisher_location"] = _read_text(child, "PublisherLocation")
         elif tag == "PubDate":
-            fields["journal_info"]["publication_date"] = article.read_pub_date(child)
+            fields["journal_info"]["publication_date"] = read_pub_date(child)
         elif tag in ("BeginningDate", "EndingDate"):
-            article.add_date(child, tag.removesuffix("Date").lower(), fields)
+            add_date(child, tag.removesuffix("Date").lower(), fields)
         elif tag == "AuthorList":
             if child.get("Type") == "editors":
-                info.setdefault("editors", []).extend(article.read_people(child))
+                info.setdefault("editors", []).extend(read_people(child))
             else:
-                fields.setdefault("_book_authors", []).extend(article.read_people(child))
+                fields.setdefault("_book_authors", []).extend(read_people(child))
         elif tag == "InvestigatorList":
-            article.read_investigators(child, fields)
+            read_investigators(child, fields)
         elif tag == "Isbn":
             info.setdefault("isbns", []).append(read_text(child))
         elif tag == "ELocationID":
             located: Fields = {}
-            article.read_located_id(child, located)
+            read_located_id(child, located)
             fields.setdefault("_book_ids", []).extend(located.get("_located", []))
 
 
 def _read_text(element: Any, name: str) -> str | None:
-    found = element.find(name)
-    return read_text(found) if found is not None else None
+    child = element.find(name)
+    return read_text(child) if child is not None else None
 
 
 def _read_authors(element: Any, fields: Fields) -> None:
     if element.get("Type") == "editors":
-        fields["book_info"].setdefault("editors", []).extend(article.read_people(element))
+        fields["book_info"].setdefault("editors", []).extend(read_people(element))
     else:
-        article.read_authors(element, fields)
+        read_authors(element, fields)
 
 
 def _read_location(element: Any, fields: Fields) -> None:
@@ -134,22 +149,22 @@ _BOOK_TEXTS: Final = {
     "ReportNumber": "report_number",
 }
 _DOCUMENT: Final[Handlers] = {
-    "ArticleIdList": article.read_listed_ids,
+    "ArticleIdList": read_listed_ids,
     "Book": _read_book,
     "LocationLabel": _read_location,
     "ArticleTitle": "title",
     "VernacularTitle": "vernacular_title",
-    "Pagination": article.read_pagination,
-    "ELocationID": article.read_located_id,
-    "Language": article.read_language,
+    "Pagination": read_pagination,
+    "ELocationID": read_located_id,
+    "Language": read_language,
     "AuthorList": _read_authors,
-    "InvestigatorList": article.read_investigators,
+    "InvestigatorList": read_investigators,
     "PublicationType": _read_publication_type,
-    "Abstract": article.read_abstract,
+    "Abstract": read_abstract,
     "Sections": _read_sections,
-    "KeywordList": article.read_keywords,
-    "ContributionDate": lambda element, fields: article.add_date(element, "contribution", fields),
-    "DateRevised": article.read_revised,
-    "GrantList": article.read_grants,
+    "KeywordList": read_keywords,
+    "ContributionDate": lambda element, fields: add_date(element, "contribution", fields),
+    "DateRevised": read_revised,
+    "GrantList": read_grants,
 }
-_RECORD: Final[Handlers] = {"BookDocument": _DOCUMENT, "PubmedBookData": article.DATA}
+_RECORD: Final[Handlers] = {"BookDocument": _DOCUMENT, "PubmedBookData": DATA}

@@ -133,7 +133,7 @@ def build_publication_date(
     year: str | None, month: str | None, day: str | None, season: str | None, medline_date: str | None
 ) -> dict[str, Any] | None:
     """Return the fields of a ``PublicationDate`` from the texts of a PubDate element, or None if all are empty."""
-    return dict(found) if (found := _read_publication_date(year, month, day, season, medline_date)) else None
+    return dict(date) if (date := _read_publication_date(year, month, day, season, medline_date)) else None
 
 
 @lru_cache(maxsize=4096)
@@ -156,23 +156,23 @@ def _read_text(text: str) -> dict[str, Any]:
     year = YEAR.search(text)
     if not year:
         return {}
-    found: dict[str, Any] = {"year": int(year[0])}
+    date: dict[str, Any] = {"year": int(year[0])}
     if _SEASON.search(text):
-        return {**found, "precision": "season"}
+        return {**date, "precision": "season"}
     rest = text[: year.start()] + " " * len(year[0]) + text[year.end() :]
     precision = "year"
     if month := _MONTH.search(rest):
-        found["month"] = _MONTHS[month[0].lower()]
+        date["month"] = _MONTHS[month[0].lower()]
         precision = "month"
         following = _DAY.search(rest, month.end())
         # "Dec 23-30" has a day; in "Dec-1999 Jan 5" the day belongs to the end of the range
         if following and not _BETWEEN.search(rest, month.end(), following.start()):
             day = int(following[0])
-            if is_existing_day(found["year"], found["month"], day):
-                found["day"] = day
+            if is_existing_day(date["year"], date["month"], day):
+                date["day"] = day
                 precision = "day"
     words = rest.strip(" ,.;")
-    return {**found, "precision": "range" if _BETWEEN.search(words) else precision}
+    return {**date, "precision": "range" if _BETWEEN.search(words) else precision}
 
 
 def convert_to_iso_date(text: str) -> str:

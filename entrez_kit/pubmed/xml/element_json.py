@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from entrez_kit.base.mixed_content import INLINE
-from entrez_kit.pubmed.xml.stream import invalid_response
+from entrez_kit.pubmed.xml.located_records import invalid_response
 
 MAX_DEPTH: Final = 100
 """PubMed's records have about 12 levels, formulas about 20 more; JSON encoders fail at a few hundred."""

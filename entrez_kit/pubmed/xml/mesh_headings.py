@@ -30,7 +30,7 @@ _QUALIFIER: Final = re.compile(_QUALIFIERS)
 _TERMS: Final = TypeAdapter(list[MeshTerm])
 
 
-def read(section: Any) -> list[MeshTerm]:
+def read_headings(section: Any) -> list[MeshTerm]:
     """Read a MeshHeadingList element."""
     entries: list[dict[str, Any]] = []
     for element in section.iterdescendants("DescriptorName", "QualifierName"):
@@ -60,7 +60,7 @@ def look_up(section: bytes) -> list[MeshTerm]:
     *headings, rest = section.removeprefix(_LIST).split(_END)
     terms = [_read_heading(heading) for heading in headings]
     if not all(terms) or rest.strip() != _LIST_END:
-        return read(etree.XML(section))
+        return read_headings(etree.XML(section))
     return terms  # type: ignore[return-value]  # no None is left among them
 
 
@@ -73,7 +73,7 @@ def _read_heading(written: bytes) -> MeshTerm | None:
             if heading[3]:
                 entry["qualifiers"] = [_read_name("name", *parts) for parts in _QUALIFIER.findall(heading[3])]
             return MeshTerm.model_validate(entry)
-    terms = read(etree.XML(written + _END)) if written.lstrip().startswith(_BEGIN) else []
+    terms = read_headings(etree.XML(written + _END)) if written.lstrip().startswith(_BEGIN) else []
     return terms[0] if len(terms) == 1 else None
 
 

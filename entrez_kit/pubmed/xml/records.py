@@ -1,4 +1,10 @@
-"""Parse PubMed XML as a stream of records; each record converts to Article, citation data, JSON or NCBI's bytes."""
+"""Parse PubMed XML as a stream of records; each record converts to Article, citation data, JSON or NCBI's bytes.
+
+This is the reader of everything that users get. ``Bio.Entrez.read`` is not used: it holds a whole reply in memory and
+loads DTDs, and its trees do not keep NCBI's bytes. A second reader, `local/records/document.py`, reads the
+records of the demo and of local copies for their index, summaries and MEDLINE text. The two share no code for records,
+on purpose: the demo answers from the second reader and this one parses the answer, so a mistake in one of them shows.
+"""
 
 import marshal
 import re
@@ -12,18 +18,13 @@ from lxml import etree
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.mixed_content import SpaceLost, read_text
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
-from entrez_kit.pubmed.xml.article import Fields, read_article_fields
+from entrez_kit.pubmed.xml.article import read_article_fields
 from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
+from entrez_kit.pubmed.xml.common_parts import Fields
 from entrez_kit.pubmed.xml.element_json import convert_element_to_json
-from entrez_kit.pubmed.xml.stream import (
-    DELETIONS,
-    MAX_MESSAGE,
-    LocatedRecord,
-    Source,
-    invalid_response,
-    iter_elements,
-    parse_alone,
-)
+from entrez_kit.pubmed.xml.limits import MAX_MESSAGE
+from entrez_kit.pubmed.xml.located_records import DELETIONS, LocatedRecord, invalid_response, parse_alone
+from entrez_kit.pubmed.xml.stream import Source, iter_elements
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 
 RecordKind = Literal["article", "book", "chapter", "deleted"]
@@ -185,13 +186,13 @@ def iter_records(source: Source) -> Iterator[Record]:
         UpstreamError: the document is not PubMed XML, not well-formed or not complete (``reason`` invalid_response).
             All complete records before the defect are yielded first.
     """
-    for found in iter_elements(source):
-        if found.element.tag in DELETIONS:
-            yield from _split_deletions(found)
+    for located in iter_elements(source):
+        if located.element.tag in DELETIONS:
+            yield from _split_deletions(located)
             continue
-        record = _build_record(found)
+        record = _build_record(located)
         yield record
-        if found.alone:
+        if located.alone:
             record.drop_tree()
 
 
@@ -205,20 +206,20 @@ def read_records(content: bytes) -> Iterator[Record]:
     yield from iter_records(content)
 
 
-def _build_record(found: LocatedRecord) -> Record:
-    element = found.element
-    head = _HEAD.match(found.raw) if found.alone else None
+def _build_record(located: LocatedRecord) -> Record:
+    element = located.element
+    head = _HEAD.match(located.raw) if located.alone else None
     if head:
         pmid, version = head[2].decode(), (head[1] or b"").decode() or None
     else:
         pmid, version = _find_pmid(element)
     kind: RecordKind = "article"
     if element.tag in _BOOKS:
-        if found.alone:
-            element = parse_alone(found.raw)  # rare; the whole element shows whether it is a chapter or a book
+        if located.alone:
+            element = parse_alone(located.raw)  # rare; the whole element shows whether it is a chapter or a book
         document = element if element.tag == "BookDocument" else element.find("BookDocument")
         kind = determine_book_kind(document)
-    return Record(kind, pmid, version, found.raw, found.encoding, element, found.known, not found.alone)
+    return Record(kind, pmid, version, located.raw, located.encoding, element, located.known, not located.alone)
 
 
 def _find_pmid(element: Any) -> tuple[str, str | None]:
@@ -236,18 +237,18 @@ def _find_pmid(element: Any) -> tuple[str, str | None]:
     raise invalid_response("A PubMed record has no PMID.")
 
 
-def _split_deletions(found: LocatedRecord) -> Iterator[Record]:
+def _split_deletions(located: LocatedRecord) -> Iterator[Record]:
     """Yield one record for each deleted PMID of a list."""
-    tags = [element for element in found.element if element.tag == "PMID" and read_text(element)]
-    pieces = _PMID_TAG.findall(found.raw)
+    tags = [element for element in located.element if element.tag == "PMID" and read_text(element)]
+    pieces = _PMID_TAG.findall(located.raw)
     for index, element in enumerate(tags):
-        raw = pieces[index] if len(pieces) == len(tags) else found.raw
+        raw = pieces[index] if len(pieces) == len(tags) else located.raw
         yield Record(
             "deleted",
             read_text(element),
             element.get("Version"),
             raw,
-            found.encoding,
+            located.encoding,
             element,
-            _lasting=not found.alone or len(pieces) != len(tags),
+            _lasting=not located.alone or len(pieces) != len(tags),
         )

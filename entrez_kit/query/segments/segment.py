@@ -20,7 +20,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import StoreError, describe_os_error
-from entrez_kit.query.segments.coding import Bytes, Integers, Numbers, WordPostings, decode_records, decode_varints, gather
+from entrez_kit.query.segments.coding import (
+    Bytes,
+    Integers,
+    Numbers,
+    WordPostings,
+    decode_records,
+    decode_varints,
+    gather,
+)
 
 Kind = Literal["words", "values", "numbers", "sort"]
 """Word lists with positions, value lists, columns of numbers as texts, and the texts that records are sorted by."""

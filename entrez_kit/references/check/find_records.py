@@ -9,7 +9,8 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.citation_matcher import UNKNOWN_JOURNAL, Citation, ask_matcher, name_candidates
 from entrez_kit.pubmed.comparison import fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
+from entrez_kit.pubmed.record_batches import Fetched
+from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
 from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName, is_matching_title
 from entrez_kit.references.check.compare_with_record import compare

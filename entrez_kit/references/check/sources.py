@@ -222,7 +222,7 @@ def _read_pubmed(work: Work) -> SourceStanding:
 
 
 def _request_europepmc(services: Services, works: Sequence[Work]) -> LookUp:
-    from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
+    from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
 
     clauses = {clause: work for work in works if (clause := _build_clause(work))}
 

@@ -259,7 +259,7 @@ def test_a_defect_is_reported_with_a_request_id_and_no_internals(cli: Cli, monke
     def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("internal detail")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", fail)
+    monkeypatch.setattr("entrez_kit.pubmed.search_models.read_query", fail)
     done = cli("search", "crispr")
 
     assert done.status == 1
@@ -303,7 +303,7 @@ def test_logs_are_json_lines_that_only_the_owner_can_read(
     def fail(*args: object, **kwargs: object) -> None:
         raise ZeroDivisionError("api_key=canary-0123456789abcdef")
 
-    monkeypatch.setattr("entrez_kit.pubmed.search.read_query", fail)
+    monkeypatch.setattr("entrez_kit.pubmed.search_models.read_query", fail)
     done = cli("search", "crispr", "-v")
 
     file = tmp_path / "logs" / "entrez-kit.log"

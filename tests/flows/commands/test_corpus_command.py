@@ -18,7 +18,7 @@ from tiny_model import build_tiny_model
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.commands._views import corpus as corpus_views
-from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.sandbox.server import Sandbox
 
 needs_pyarrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="the package pyarrow is not installed")
@@ -196,15 +196,15 @@ def test_a_key_in_a_suggested_command_is_quoted_for_the_shell(cli: Cli, pubmed: 
 def test_an_incomplete_sync_ends_with_status_4_and_the_next_one_completes_it(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Retrieval.batch
+    whole = RecordBatches.fetch_pmids
 
-    def fetch_without_one(self: Retrieval, pmids: Sequence[str]) -> Any:
+    def fetch_without_one(self: RecordBatches, pmids: Sequence[str]) -> Any:
         records, errors = whole(self, [pmid for pmid in pmids if pmid != "1003"])
         return records, {**errors, "1003": UpstreamError("The connection was cut.")}
 
     with pubmed(FISH, *OTHERS):
         with monkeypatch.context() as patch:
-            patch.setattr(Retrieval, "batch", fetch_without_one)
+            patch.setattr(RecordBatches, "fetch_pmids", fetch_without_one)
             partial = cli(*SYNC, "--json")
         complete = read_document(cli(*SYNC, "--json"))
 
@@ -219,10 +219,10 @@ def test_an_incomplete_sync_ends_with_status_4_and_the_next_one_completes_it(
 def test_an_interrupted_sync_ends_with_status_130_and_the_next_one_continues_it(
     cli: Cli, pubmed: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Retrieval.batch
+    whole = RecordBatches.fetch_pmids
     fetched: list[int] = []
 
-    def interrupt(self: Retrieval, pmids: Sequence[str]) -> Any:
+    def interrupt(self: RecordBatches, pmids: Sequence[str]) -> Any:
         if fetched:
             raise KeyboardInterrupt
         fetched.append(len(pmids))
@@ -230,7 +230,7 @@ def test_an_interrupted_sync_ends_with_status_130_and_the_next_one_continues_it(
 
     with pubmed(records=1_100) as sandbox:
         with monkeypatch.context() as patch:
-            patch.setattr(Retrieval, "batch", interrupt)
+            patch.setattr(RecordBatches, "fetch_pmids", interrupt)
             broken = cli("corpus", "sync", "all", "all[sb]", "--json")
         so_far = read_document(cli("corpus", "stats", "--json"))["documents"]
         before = sandbox.requests("efetch")

@@ -13,9 +13,9 @@ from command_line import Cli, RunResult, read_error, read_lines, read_rows
 
 from entrez_kit.base import __version__
 from entrez_kit.commands import search as search_module
-from entrez_kit.commands._views import tables
+from entrez_kit.commands._views import articles
 from entrez_kit.pubmed.models import BriefSummary, Certificate, Slice
-from entrez_kit.pubmed.search import SearchParameters, SearchResult
+from entrez_kit.pubmed.search_models import SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
 
 
@@ -327,7 +327,7 @@ def render_result(found: SearchResult, width: int = 80) -> str:
     from rich.console import Console
 
     console = Console(width=width, file=io.StringIO(), markup=False, highlight=False, emoji=False)
-    console.print(tables.search_table(found, console))
+    console.print(articles.render_search_table(found, console))
     text = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     assert isinstance(text, str)
     return text

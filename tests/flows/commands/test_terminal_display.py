@@ -193,15 +193,14 @@ def test_a_home_that_cannot_be_written_causes_one_note(cli: Cli, monkeypatch: py
 
 def has_advice(settings: Settings, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> bool:
     """Return whether a call with these settings prints the advice, on a terminal."""
-    for owner in (_report, _state):
-        monkeypatch.setattr(owner, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(_state, "is_terminal", lambda stream: True)
     monkeypatch.setattr(_console, "print_line", lambda text, style, color: said.append(text))
     said: list[str] = []
     state = _state.State()
     state.flags.update(flags)
     state.__dict__["settings"] = settings
     state.__dict__["services"] = Services(settings, transport=Transport(settings))
-    _report.report_notes(state)
+    _report.advise_api_key(state)
     return any("NCBI_API_KEY" in text for text in said)
 
 

@@ -16,7 +16,7 @@ from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import checkpoints
 from entrez_kit.corpus.sync_search import plan_sync
 from entrez_kit.pubmed import date_slices as slices
-from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.record_batches import RecordBatches
 
 
 @pytest.fixture
@@ -31,13 +31,13 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _fail(monkeypatch: pytest.MonkeyPatch, pmids: Iterable[int], error: EntrezKitError | None) -> None:
     """Make PubMed not deliver some records: with an error, or as if they did not exist."""
-    real, lost = Retrieval.batch, {str(pmid) for pmid in pmids}
+    real, lost = RecordBatches.fetch_pmids, {str(pmid) for pmid in pmids}
 
-    def batch(self: Retrieval, asked: list[str]) -> Any:
+    def batch(self: RecordBatches, asked: list[str]) -> Any:
         found, failed = real(self, [pmid for pmid in asked if pmid not in lost])
         return found, failed | ({pmid: error for pmid in asked if pmid in lost} if error else {})
 
-    monkeypatch.setattr(Retrieval, "batch", batch)
+    monkeypatch.setattr(RecordBatches, "fetch_pmids", batch)
 
 
 # what is found
@@ -493,7 +493,7 @@ def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_b
 ) -> None:
     monkeypatch.setattr(slices, "MAX_PUBMED_RESULTS", 12)
     with world.with_records(make_series(40), ncbi_max_retries=0) as state:
-        real = slices.Slicer.ask
+        real = slices.Slicer.search_window
         calls: list[int] = []
 
         def ask(self: slices.Slicer, *arguments: Any, **options: Any) -> Any:
@@ -503,7 +503,7 @@ def test_a_search_that_fails_after_some_records_stores_them_and_the_checkpoint_b
             return real(self, *arguments, **options)
 
         with monkeypatch.context() as trouble:
-            trouble.setattr(slices.Slicer, "ask", ask)
+            trouble.setattr(slices.Slicer, "search_window", ask)
             result = state.sync()
 
         assert 0 < result.inserted < 40

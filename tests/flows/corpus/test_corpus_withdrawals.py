@@ -113,7 +113,7 @@ def test_a_failed_count_is_reported_and_repeated_by_the_next_sync(
     with world.with_records(papers) as state:
         state.sync()
     world.clock.move(days=30)
-    real = Slicer.ask
+    real = Slicer.search_window
 
     def ask(self: Slicer, window: slices.DateWindow | None, retmax: int, retstart: int = 0) -> object:
         if not retmax:
@@ -122,7 +122,7 @@ def test_a_failed_count_is_reported_and_repeated_by_the_next_sync(
 
     with world.with_records(_omit_papers(papers, OLD)) as state:
         with monkeypatch.context() as broken:
-            broken.setattr(Slicer, "ask", ask)
+            broken.setattr(Slicer, "search_window", ask)
             result = state.sync()
         assert result.missing_error() is not None
         assert result.warnings == ["PubMed is out of order."]

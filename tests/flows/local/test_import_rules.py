@@ -197,18 +197,18 @@ def test_the_hint_about_a_file_depends_on_its_problem(
     path.write_bytes(content)
 
     with pytest.raises(InvalidInput) as refused:
-        import_files(settings_at(tmp_path), "c", [path])
+        import_files(make_home_settings(tmp_path), "c", [path])
 
     assert message in str(refused.value.message)
     assert hint in str(refused.value.recovery_hint)
 
 
 def test_a_checksum_file_without_a_checksum_is_named(tmp_path: Path) -> None:
-    path = write_set(tmp_path, "a.xml", record(1))
+    path = write_set(tmp_path, "a.xml", write_record(1))
     path.with_name("a.xml.md5").write_text("none", encoding="utf-8")
 
     with pytest.raises(InvalidInput) as refused:
-        import_files(settings_at(tmp_path), "c", [path])
+        import_files(make_home_settings(tmp_path), "c", [path])
 
     assert str(refused.value.message).endswith("a.xml.md5 contains no MD5 checksum.")
     assert refused.value.details["reason"] == "bad_checksum_file"

@@ -14,7 +14,7 @@ from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.pubmed.convert import CONVERT, ConvertResult
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.resolution import PER_SEARCH, parse_converted, search_pubmed
 from entrez_kit.pubmed.xml.records import Record
 from entrez_kit.sandbox.server import Sandbox
@@ -444,7 +444,7 @@ def test_a_record_that_ncbi_cannot_return_leaves_the_other_dois_resolved(sandbox
     kit = kit_for(sandbox)
     known = _find_outside_pmc(kit)
     bad = next(iter(known))
-    reader = Retrieval(kit.services, medline=False)
+    reader = RecordBatches(kit.services)
 
     def read(pmids: Sequence[str]) -> list[Record]:
         if known[bad] in pmids:

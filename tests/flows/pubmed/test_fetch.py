@@ -121,7 +121,7 @@ def test_contradictory_arguments_are_rejected_with_the_field(arguments: dict[str
 def test_a_repeated_page_of_a_result_set_is_a_partial_result(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.BATCH", 5)
+    monkeypatch.setattr("entrez_kit.pubmed.history_fetcher.BATCH", 5)
     kit = kit_for(sandbox)
     found = kit.search_articles(query_term="crispr", use_history=True)
     drift(sandbox, "efetch", repeat_first_reply())

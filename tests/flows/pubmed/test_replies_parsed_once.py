@@ -15,7 +15,7 @@ from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.eutils.replies import LocalReply
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.xml import records, stream
+from entrez_kit.pubmed.xml import located_records, records, stream
 from entrez_kit.services import Services
 from entrez_kit.services.recordings.record import Recorder
 from entrez_kit.services.recordings.replay import Replay
@@ -91,7 +91,7 @@ def test_a_record_becomes_an_article_while_it_is_parsed(
         services = Services(bench.settings, transport=bench.transport)
         if cached:
             list(Retrieval.of_ids(services, ["1", "2"]))
-        cut, again = CountedFunction(stream.iter_elements), CountedFunction(stream.parse_alone)
+        cut, again = CountedFunction(stream.iter_elements), CountedFunction(located_records.parse_alone)
         monkeypatch.setattr(records, "iter_elements", cut)
         monkeypatch.setattr(records, "parse_alone", again)
         found = [item.record for item in Retrieval.of_ids(services, ["1", "2"])]

@@ -1,17 +1,23 @@
 """Searches of PubMed over the real transport, in the sandbox."""
 
+import threading
 from typing import Any
 from xml.sax.saxutils import escape
 
 import pytest
 import responses
+from canned_services import Canned, run_canned, write_esearch_xml
 from drifting_service import drift, replace_text
 from fixture_types import KitFor
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.pubmed.search import SearchResult
+from entrez_kit.base.progress import Cancelled
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.pubmed.search_models import SearchResult
+from entrez_kit.pubmed.search_warnings import UNINDEXED
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import DROPPED
+from entrez_kit.services.transport import in_flight
 
 
 def test_a_search_returns_pmids_and_ncbis_translation_of_the_query(sandbox: Sandbox, kit_for: KitFor) -> None:
@@ -395,7 +401,7 @@ def test_for_a_query_of_mesh_only_records_with_the_same_words_are_counted(sandbo
 
 
 def test_a_failed_count_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor) -> None:
-    from entrez_kit.pubmed import search
+    from entrez_kit.pubmed import search_counts, search_warnings
 
     kit = kit_for(sandbox, ncbi_max_retries=0)
     sound = kit.search_articles(query_term="sleep", species="humans")
@@ -405,14 +411,41 @@ def test_a_failed_count_never_fails_the_search(sandbox: Sandbox, kit_for: KitFor
         raise UpstreamError("NCBI did not answer.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "find_records", fail)
+        for module in (search_counts, search_warnings):
+            patch.setattr(module, "search_term", fail)
         result = kit.search_articles(query_term="sleep", species="humans")
         empty = kit.search_articles(query_term="sleep", journal="Nobody")
+        typed = kit.search_articles(query_term="sleep", filter_by_publication_types=["Nosuch"])
 
     assert result.pmids == sound.pmids
     assert find_warning(result, "without_mesh_uncounted")
+    assert "'Nosuch'" in find_warning(typed, "unknown_publication_type")
     assert empty.total_found == 0
     assert result.missing_error() is empty.missing_error() is None
+
+
+def test_a_search_that_fails_cancels_the_count_beside_it() -> None:
+    counting, failed, cancelled = threading.Event(), threading.Event(), threading.Event()
+
+    def answer(term: str, **_: object) -> bytes:
+        if term.endswith(UNINDEXED):
+            counting.set()
+            assert failed.wait(20)
+            try:
+                in_flight.stop_if_unneeded()
+            except Cancelled:
+                cancelled.set()
+                raise
+            return write_esearch_xml(3)
+        in_flight.mark_sent()
+        assert counting.wait(20)
+        raise UpstreamError("NCBI did not answer.")
+
+    with pytest.raises(UpstreamError):
+        run_canned(Canned(esearch=answer), SEARCH_ARTICLES, query_term="sleep", species="humans")
+    failed.set()
+
+    assert cancelled.wait(20)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from loopback_transport import TransportBench, open_workbench
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.databases.gene.get_genes import parse_links
-from entrez_kit.pubmed.europepmc.europepmc_records import parse_page
-from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
+from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
@@ -85,7 +85,7 @@ def request_json(services: Services) -> Any:
 
 def request_records(services: Services, *, medline: bool = False) -> list[str]:
     # The public methods repeat the request for single records.
-    return [item.input for item in Retrieval(services, medline=medline)._request_records(["1", "2"])]
+    return [item.input for item in RecordBatches(services, medline=medline).request_records(["1", "2"])]
 
 
 def request_links(services: Services) -> list[str]:

@@ -13,7 +13,7 @@ from entrez_kit.core.model import Request
 from entrez_kit.core.query_input import check_syntax, read_query
 from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.databases.search import EntrezSearchRequest
-from entrez_kit.pubmed.search import SearchRequest
+from entrez_kit.pubmed.search_models import SearchRequest
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def find_nearest(store: Store, query: Floats, corpus: str | None = None) -> list
 
 def find_exactly(store: Store, query: Floats, corpus: str | None = None) -> list[Candidate]:
     with pytest.MonkeyPatch.context() as patch, store.reading() as connection:
-        patch.setattr(reading, "MANY", COUNT * 100)  # a small corpus is searched without its graph
+        patch.setattr(corpus_stats, "MIN_GRAPH_VECTORS", COUNT * 100)  # a small corpus is searched without its graph
         return vectors.find_nearest(connection, MODEL, query, WANTED, corpus=corpus)
 
 

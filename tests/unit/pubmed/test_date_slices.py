@@ -57,7 +57,7 @@ class PubMed:
 
     def slices(self, **options: Any) -> Any:
         slicer = Slicer(self, "anything", **options)  # type: ignore[arg-type]
-        return slicer.yield_slices(slicer.ask(None, MAX_PUBMED_RESULTS)[0])
+        return slicer.yield_slices(slicer.search_window(None, MAX_PUBMED_RESULTS)[0])
 
 
 @cache

@@ -13,8 +13,10 @@ import pytest
 from superscript_policy import find_badly_written, list_scripts, mark_html_scripts
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.pubmed.europepmc.europepmc_authors import split_names
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
-from entrez_kit.pubmed.europepmc.europepmc_records import parse_page, parse_record, read_authors, to_reftype
+from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
+from entrez_kit.pubmed.europepmc.europepmc_records import parse_record, to_reftype
 from entrez_kit.pubmed.models import Article
 
 LEFT_OUT = {
@@ -343,7 +345,7 @@ def test_groups_are_authors_too() -> None:
 def test_names_on_one_line_are_split(line: str, names: list[str]) -> None:
     found = [
         f"={author['collective_name']}" if "collective_name" in author else "|".join(author.values())
-        for author in read_authors(line)
+        for author in split_names(line)
     ]
 
     assert found == names

@@ -4,7 +4,8 @@ import pytest
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.core.query_input import check_balance, normalize_date
-from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchRequest
+from entrez_kit.pubmed.search import SEARCH_ARTICLES
+from entrez_kit.pubmed.search_models import SearchRequest
 
 
 def test_a_query_without_filters_is_sent_unchanged() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 import pytest
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.pubmed.xml import stream as record_stream
+from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml.stream import iter_elements
 
 RECORDS = [
@@ -51,8 +51,8 @@ def _split_pieces(text: str, size: int) -> Iterator[bytes]:
 def test_every_record_is_read_from_any_pieces_with_any_text_around_it(
     prologue: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_stream, "CHUNK", size)
-    monkeypatch.setattr(record_stream, "MAX_TAG_BYTES", 1)
+    monkeypatch.setattr(limits, "CHUNK", size)
+    monkeypatch.setattr(limits, "MAX_TAG_BYTES", 1)
     inside = "".join(f"{record}{between}" for record in RECORDS for between in BETWEEN)
     text = f"{prologue}<PubmedArticleSet xmlns:x='urn:x'>{inside}</PubmedArticleSet> <!-- <PubmedArticle/> -->\n"
 
@@ -62,7 +62,7 @@ def test_every_record_is_read_from_any_pieces_with_any_text_around_it(
 @pytest.mark.parametrize("size", [5, 1 << 20])
 @pytest.mark.parametrize("record", RECORDS[:-2])
 def test_a_record_that_is_the_whole_document_is_read(record: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "CHUNK", size)
+    monkeypatch.setattr(limits, "CHUNK", size)
     for prologue in PROLOGUES:
         assert _read_cut(_split_pieces(f"{prologue}{record}\n", size)) == [record]
 
@@ -74,7 +74,7 @@ def test_a_record_that_is_the_whole_document_is_read(record: str, size: int, mon
 def test_after_malformed_or_unclosed_markup_no_record_is_found(
     broken: str, size: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_stream, "CHUNK", size)
+    monkeypatch.setattr(limits, "CHUNK", size)
     text = f"<PubmedArticleSet>{RECORDS[0]}{broken}{RECORDS[0]}"
     found = iter_elements(_split_pieces(text, size))
 
@@ -143,7 +143,7 @@ def _assert_linear(work: Callable[[int], object], size: int) -> None:
 def test_reading_a_document_in_chunks_takes_linear_time(
     kind: str, mark: str, chunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_stream, "CHUNK", chunk)
+    monkeypatch.setattr(limits, "CHUNK", chunk)
     beginning, unit = REPEATED[kind]
 
     def work(size: int) -> None:
@@ -155,8 +155,8 @@ def test_reading_a_document_in_chunks_takes_linear_time(
 
 
 def test_pieces_of_one_byte_take_linear_time_in_the_parser_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "CHUNK", 1)
-    monkeypatch.setattr(record_stream, "MAX_TAG_BYTES", 1)
+    monkeypatch.setattr(limits, "CHUNK", 1)
+    monkeypatch.setattr(limits, "MAX_TAG_BYTES", 1)
     record = b"<PubmedArticle><!-- c --><PMID a='b'>1</PMID><![CDATA[ ]]><?p ?></PubmedArticle>"
 
     def work(size: int) -> None:
@@ -172,13 +172,13 @@ def test_pieces_of_one_byte_take_linear_time_in_the_parser_too(monkeypatch: pyte
 
 def test_records_that_were_read_are_freed() -> None:
     record = b"<PubmedArticle><PMID>1</PMID></PubmedArticle>"
-    count = 5 * record_stream.CHUNK // len(record)
+    count = 5 * limits.CHUNK // len(record)
     content = b"<!-- --><PubmedArticleSet>%b</PubmedArticleSet>" % (record * count)
 
     in_memory = [len(found.element.getparent()) for found in iter_elements(content)]
 
     assert len(in_memory) == count
-    assert max(in_memory) <= record_stream.CHUNK // len(record) + 2
+    assert max(in_memory) <= limits.CHUNK // len(record) + 2
 
 
 @pytest.mark.long
@@ -194,7 +194,7 @@ def test_records_that_were_read_are_freed() -> None:
     ],
 )
 def test_a_stream_without_records_is_abandoned(beginning: bytes, unit: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "MAX_BETWEEN_BYTES", 1 << 20)
+    monkeypatch.setattr(limits, "MAX_BETWEEN_BYTES", 1 << 20)
     taken = 0
 
     def endless() -> Iterator[bytes]:
@@ -211,7 +211,7 @@ def test_a_stream_without_records_is_abandoned(beginning: bytes, unit: bytes, mo
 
 
 def test_a_long_distance_between_two_records_is_measured_from_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "MAX_BETWEEN_BYTES", 300_000)
+    monkeypatch.setattr(limits, "MAX_BETWEEN_BYTES", 300_000)
     record, between = b"<PubmedArticle>%b</PubmedArticle>" % (b"text " * 50_000), b"<!-- -->" * 30_000
     content = b"<PubmedArticleSet>%b</PubmedArticleSet>" % ((record + between) * 3)
 

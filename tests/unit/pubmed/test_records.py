@@ -13,6 +13,7 @@ from used_recordings import read_recording
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml import stream as record_stream
 from entrez_kit.pubmed.xml.records import Record, iter_records
@@ -60,7 +61,7 @@ def _read_all(records: Iterator[Record]) -> list[tuple[Any, ...]]:
 def _read_slowly(monkeypatch: pytest.MonkeyPatch, content: bytes) -> list[tuple[Any, ...]]:
     with monkeypatch.context() as patch:
         # No record counts as one of the usual form.
-        patch.setattr(record_stream, "_match_plain_head", lambda head: None)
+        patch.setattr(record_stream, "match_plain_head", lambda head: None)
         return _read_all(iter_records(content))
 
 
@@ -231,7 +232,7 @@ def test_other_encodings_are_read_and_their_bytes_returned(encoding: str) -> Non
     assert all(record.raw in content for record in records)
 
 
-@pytest.mark.parametrize("blanks", [1, record_stream.CHUNK - 8, record_stream.CHUNK, 3 * record_stream.CHUNK])
+@pytest.mark.parametrize("blanks", [1, limits.CHUNK - 8, limits.CHUNK, 3 * limits.CHUNK])
 def test_white_space_before_the_declaration_is_ignored(blanks: int) -> None:
     head = HEAD.replace("utf-8", "iso-8859-1")
 
@@ -375,7 +376,7 @@ def test_a_document_that_ends_too_early_is_never_a_short_success(end: int) -> No
 
 
 def test_a_record_without_an_end_does_not_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_stream, "MAX_RECORD_BYTES", 1 << 20)
+    monkeypatch.setattr(limits, "MAX_RECORD_BYTES", 1 << 20)
     taken = 0
 
     def endless() -> Iterator[bytes]:

@@ -16,7 +16,7 @@ from entrez_kit.databases.info import EGQUERY
 from entrez_kit.databases.names import EINFO
 from entrez_kit.fulltext.jats.tree import JATS
 from entrez_kit.pubmed import summaries
-from entrez_kit.pubmed.europepmc.europepmc_records import FOUND
+from entrez_kit.pubmed.europepmc.europepmc_pages import SEARCH_REPLY
 from entrez_kit.pubmed.resolution import CONVERTED
 from entrez_kit.pubmed.xml.records import ARTICLES, read_records
 from entrez_kit.services import known_shapes
@@ -187,7 +187,7 @@ RECORDED: tuple[tuple[str, Shape | Callable[[bytes], Shape], Callable[[bytes], b
     ("espell", choose_espell_shape, match_any),
     ("egquery", EGQUERY, match_any),
     ("idconv", CONVERTED, match_any),
-    ("europepmc", FOUND, make_matcher(b'"resultList"')),
+    ("europepmc", SEARCH_REPLY, make_matcher(b'"resultList"')),
     ("unpaywall", OPEN_ACCESS, lambda content: b'"results"' not in content[:200]),
     ("pmc_oa", LISTING, make_matcher(b"<ListBucketResult")),
 )

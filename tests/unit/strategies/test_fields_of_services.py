@@ -4,8 +4,8 @@ import pytest
 
 from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.strategies.translated_lines import WorkingLine
 from entrez_kit.strategies.strategy import read_strategy
+from entrez_kit.strategies.translated_lines import WorkingLine
 
 
 def translate_line(text: str, dialect: Dialect, header: str = "") -> WorkingLine:

@@ -12,18 +12,12 @@ from canned_services import write_esearch_xml
 from gene_helpers import CannedGenes, Genes, write_docsum, write_esummary_xml, write_record
 
 from entrez_kit.base.errors import AmbiguousQuery, EntityNotFound, UpstreamError
+from entrez_kit.databases.gene.gene_candidates import classify_match, score_rank
 from entrez_kit.databases.gene.gene_records import parse_summaries
 from entrez_kit.databases.gene.models import GenePage
 from entrez_kit.databases.gene.organisms import COMMON
-from entrez_kit.databases.gene.search_genes import (
-    SEARCH_GENES,
-    SearchGenesRequest,
-    decode_cursor,
-    encode_cursor,
-    match_of,
-    score_of,
-    search_genes,
-)
+from entrez_kit.databases.gene.search_genes import SEARCH_GENES, search_genes
+from entrez_kit.databases.gene.search_request import SearchGenesRequest, decode_cursor, encode_cursor
 from entrez_kit.sandbox.fixture_database import Record
 from entrez_kit.services.esummary_reply import parse_esummary
 
@@ -120,7 +114,7 @@ def test_pages_of_any_size_join_into_the_same_list(genes_of: GenesOf, page_size:
     assert {page.pagination.total_count for page in pages} == {75}
     assert all(len(page.items) == page_size for page in pages[:-1])
     assert [item.match for item in items] == ["symbol"] * 30 + ["alias"] * 25 + ["other"] * 20
-    assert [item.score for item in items] == [score_of(rank) for rank in range(75)]
+    assert [item.score for item in items] == [score_rank(rank) for rank in range(75)]
 
 
 def test_results_come_in_the_canonical_envelope(genes: Genes) -> None:
@@ -186,11 +180,11 @@ def test_a_cursor_after_the_end_gives_an_empty_last_page(genes: Genes) -> None:
 
 
 def test_scores_decrease_from_one_and_never_reach_zero() -> None:
-    scores = [score_of(rank) for rank in range(100_000)]
+    scores = [score_rank(rank) for rank in range(100_000)]
 
     assert scores[0] == 1
     assert all(earlier > later > 0 for earlier, later in pairwise(scores))
-    assert score_of(10**9) > 0
+    assert score_rank(10**9) > 0
 
 
 def test_genes_with_equal_scores_are_sorted_by_id(genes_of: GenesOf) -> None:
@@ -350,7 +344,7 @@ def test_a_gene_without_a_summary_is_named_and_the_others_are_returned() -> None
     page = _run_search(services, "ABC1")
 
     assert [item.id for item in page.items] == ["NCBIGene:1", "NCBIGene:3"]
-    assert [item.score for item in page.items] == [score_of(0), score_of(2)]
+    assert [item.score for item in page.items] == [score_rank(0), score_rank(2)]
     assert page.warnings[0].code == "summaries_missing"
     error = page.missing_error()
     assert isinstance(error, UpstreamError)
@@ -408,7 +402,7 @@ def test_later_pages_begin_inside_the_right_search() -> None:
     page = _run_search(services, "ABC1", page_size=10, cursor=encode_cursor(12))
 
     assert [item.id for item in page.items] == [f"NCBIGene:{uid}" for uid in range(13, 23)]
-    assert [item.score for item in page.items] == [score_of(rank) for rank in range(12, 22)]
+    assert [item.score for item in page.items] == [score_rank(rank) for rank in range(12, 22)]
 
     services = CannedGenes(
         esearch=[
@@ -553,9 +547,9 @@ def test_summaries_of_the_older_layout_are_read_too() -> None:
     assert (summary.symbol, summary.organism, summary.taxon_id) == ("Tgfb1", "Mus musculus", 10090)
     assert summary.aliases == ["Tgfb", "Tgfb-1"]
     assert summary.description == "TGF-beta 1; regulatory protein"
-    assert match_of(summary, "tgfb-1") == "alias"
-    assert match_of(summary, "growth factor") == "name"
-    assert match_of(summary, "kinase") == "other"
+    assert classify_match(summary, "tgfb-1") == "alias"
+    assert classify_match(summary, "growth factor") == "name"
+    assert classify_match(summary, "kinase") == "other"
 
 
 def test_summaries_that_are_an_error_are_an_upstream_error() -> None:

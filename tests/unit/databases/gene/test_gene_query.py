@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.databases.gene.search_genes import GeneQuery
+from entrez_kit.databases.gene.gene_query import GeneQuery
 
 
 def test_a_symbol_becomes_three_searches_without_overlap() -> None:

@@ -5,20 +5,20 @@ from . import Job, TextWriter
 
 def create_ids_writer(job: Job) -> TextWriter:
     """Return the writer of identifiers, one per line."""
-    return TextWriter(job.sink, lambda outcome: (f"{one}\n" for one in job.view.list_ids(outcome)))
+    return TextWriter(job.sink, lambda outcome: (f"{uid}\n" for uid in job.view.list_ids(outcome)))
 
 
-def count_writer(job: Job) -> TextWriter:
+def create_count_writer(job: Job) -> TextWriter:
     """Return the writer of the number of results. An unknown number is printed as "unknown"."""
 
-    def lines(result: object) -> list[str]:
+    def write_count(result: object) -> list[str]:
         number = job.view.total(result)
         return [f"{'unknown' if number is None else number}\n"]
 
-    return TextWriter(job.sink, lines, whole=True)
+    return TextWriter(job.sink, write_count, whole=True)
 
 
-def page_writer(job: Job) -> TextWriter:
+def create_page_writer(job: Job) -> TextWriter:
     """Return the writer of Markdown, one part for each record."""
     page = job.view.page
     assert page is not None, "a command that accepts pages has a page for a record"
