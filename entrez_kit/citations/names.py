@@ -8,6 +8,9 @@ from entrez_kit.pubmed.models import Author
 
 Name = dict[str, str]
 
+OTHERS: Final = "others"
+"""The literal name after which a citation processor writes "et al."; in BibTeX it is the same word."""
+
 _SUFFIXES: Final = {
     "jr": "Jr.",
     "jnr": "Jr.",

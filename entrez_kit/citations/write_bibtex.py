@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import Item, build_csl_item, to_one_line
-from entrez_kit.citations.names import Name
+from entrez_kit.citations.names import OTHERS, Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
@@ -86,11 +86,13 @@ def escape(text: Any) -> str:
 
 def write_bibtex_name(name: Name) -> str:
     """Return a BibTeX name: "von Last, Jr, First"; braces protect groups and parts that BibTeX would split."""
+    if name.get("literal") == OTHERS:
+        return OTHERS
     if "literal" in name:
         return f"{{{escape(name['literal'])}}}"
     family = _protect(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
-    if particle := name.get("non-dropping-particle"):
-        family = f"{escape(particle)} {family}"
+    for particle in (name.get("non-dropping-particle"), name.get("dropping-particle")):
+        family = f"{escape(particle)} {family}" if particle else family
     parts = [family, _protect(name["suffix"]) if name.get("suffix") else "", _protect(name.get("given", ""))]
     return ", ".join(part for part in parts if part)
 

@@ -32,7 +32,10 @@ class FileStyle:
 
 def write_csl_entry(article: Article) -> str:
     """Return a record as one item of CSL-JSON text, with this program's JSON escapes."""
-    return escape_json(json.dumps(build_csl_item(article), ensure_ascii=False, indent=2))
+    item = build_csl_item(article)
+    if "page" not in item and "number" in item and item["type"].startswith("article"):
+        item["page"] = item.pop("number")  # most styles print no number of an article
+    return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 
 
 FILES: Final[dict[str, FileStyle]] = {

@@ -128,7 +128,7 @@ def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain"
     Raises:
         NotConfigured: the citation processor or the styles are not installed.
     """
-    chosen = STYLES.get(SPECIFIED.get(style, style)) or Style(style, style, StyleRules())
+    chosen = STYLES.get(SPECIFIED.get(style, style)) or Style(style, style, StyleRules(numbers_as_pages=True))
     xml = adapt_style(chosen.csl, *chosen.changes)
     all_items = list(items)
     texts: list[str] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
-from entrez_kit.citations.names import Name, space_initials, split_initials
+from entrez_kit.citations.names import OTHERS, Name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,
     SHORT,
@@ -36,7 +36,7 @@ HYPHEN: Final = "\u2062"
 MANY: Final = 6
 NAMED: Final = 3
 """AMA lists up to six authors, or the first three of more (3.7)."""
-OTHERS: Final[Name] = {"literal": "et al"}
+ET_AL: Final[Name] = {"literal": "et al"}
 
 _UNUSED: Final = frozenset(
     ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species", "languages", "medline-title")
@@ -137,10 +137,11 @@ def prepare_item(item: Item, wants: StyleRules) -> Item:
     if wants.ahead and "status" in ready:
         ready["status"] = wants.ahead
     _prepare_publisher(ready, wants)
-    if "incomplete" in str(item.get("note", "")) and "author" in ready and OTHERS not in ready["author"]:
+    is_incomplete = "incomplete" in str(item.get("note", "")) and "author" in ready
+    if is_incomplete and ET_AL not in ready["author"] and {"literal": OTHERS} not in ready["author"]:
         if wants.most_others and len(ready["author"]) > wants.most_others:
             ready["author"] = ready["author"][: wants.most_others]
-        ready["author"].append({"literal": "others"})  # the processor prints this as "et al."
+        ready["author"].append({"literal": OTHERS})  # the processor prints this as "et al."
     if ready["type"] == "article":
         _prepare_preprint(ready, wants)
     if wants.nlm_names and "medline-title" in item:
@@ -247,15 +248,17 @@ def _prepare_names(item: Item, wants: StyleRules) -> None:
 
 def _shorten_list(names: list[Name]) -> list[Name]:
     """List three of more than six authors, and the group author: "Doe J, Roe R, Poe E, et al; Study Group"."""
-    groups = [name for name in names if "literal" in name]
+    groups = [name for name in names if "literal" in name and name["literal"] != OTHERS]
     people = len(names) - len(groups)
     if len(names) <= MANY or (people <= MANY and len(groups) == 1):
         return names
     after = [group for group in groups if group not in names[:NAMED]] if people > MANY else []
-    return [*names[:NAMED], OTHERS, *after]
+    return [*names[:NAMED], ET_AL, *after]
 
 
 def _prepare_name(name: Name, wants: StyleRules, *, several: bool) -> Name:
+    if name.get("literal") == OTHERS:
+        return name
     ready = {part: text.replace("'", "’") for part, text in name.items()}
     initials = ready.pop("initials", "")
     if "literal" in ready:

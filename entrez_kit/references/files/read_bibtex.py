@@ -368,10 +368,18 @@ def _build_reference(entry: _BibEntry) -> Reference:
     )
 
 
+_LETTER: Final = re.compile(
+    r"""\\(?:['"`^~=.] ?(?:\{\\?[A-Za-z] ?\}|\\?[A-Za-z])|[uvHcdrkb](?:\{\\?[A-Za-z] ?\}| +\\?[A-Za-z])"""
+    r"""|(?:AA|aa|AE|ae|OE|oe|O|o|L|l|ss)(?:\{\}|(?![A-Za-z]) *))"""
+)
+"""A letter in LaTeX; a list of names is divided after such letters are plain, because a name can begin with one."""
+
+
 def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
-    text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
+    text = _LETTER.sub(lambda match: convert_latex(match[0]), " ".join(text.split()))
+    text = _EMPTY_BRACES.sub(r"{\1}", text)
     parts = _strip_braces(text).split(" and ")
     if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         text = " and ".join(parts)  # the braces enclose a list of persons

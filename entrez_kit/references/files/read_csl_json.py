@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
-    RefAuthor,
     Reference,
     ReferenceFile,
     find_identifiers,
@@ -154,10 +154,10 @@ def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
             value = value[0] if value else None
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return None
-        return " ".join(re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^<>]*+>", "", str(value)).split()) or None
+        text = str(value) if name == "DOI" else re.sub(r"</?(?:i|b|sub|sup|span|sc)\b[^<>]*+>", "", str(value))
+        return " ".join(text.split()) or None
 
-    names = item.get("author")
-    authors = [_read_author(name) for name in names if isinstance(name, dict)] if isinstance(names, list) else []
+    authors = [read_csl_author(name) for name in list_csl_names(item.get("author"))]
     other = find_identifiers_in_notes(get_text("note")) | find_identifiers(get_text("URL"))
     journal = item.get("type") not in ("book", "report", "webpage", "article", "software", "dataset", "thesis")
     return Reference(
@@ -174,18 +174,6 @@ def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
     )
 
 
-def _read_author(name: dict[str, Any]) -> RefAuthor:
-    parts = {key: " ".join(str(value).split()) for key, value in name.items() if isinstance(value, str)}
-    family = " ".join(parts[key] for key in ("dropping-particle", "non-dropping-particle", "family") if parts.get(key))
-    if parts.get("literal") or not family:
-        return RefAuthor(group=parts.get("literal") or parts.get("name") or parts.get("given"))
-    return RefAuthor(family=family, given=parts.get("given"))
-
-
-def _read_year(date: Any) -> str | None:
-    if not isinstance(date, dict):
-        return find_year(str(date)) if date else None
-    parts = date.get("date-parts")
-    if isinstance(parts, list) and parts and isinstance(parts[0], list) and parts[0]:
-        return find_year(str(parts[0][0]))
-    return find_year(str(date.get("raw") or date.get("literal") or ""))
+def _read_year(value: Any) -> str | None:
+    date = clean_csl_date(value)
+    return find_year(str(date["date-parts"][0][0])) if date else None

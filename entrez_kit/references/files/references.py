@@ -158,6 +158,8 @@ def find_year(text: str | None) -> str | None:
 def parse_name(text: str) -> RefAuthor:
     """Read a name written "Doe, Jane", "Doe JA" or as a group."""
     text = " ".join(text.split())
+    if text.endswith(",") and text.count(",") > 1:  # RIS marks the name of a group with a comma at its end
+        return RefAuthor(group=text[:-1].rstrip())
     family, comma, rest = text.partition(",")
     if comma and rest.strip():
         given, more, suffix = (part.strip() for part in rest.partition(","))

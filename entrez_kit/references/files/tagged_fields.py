@@ -8,12 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, to_one_line
+from entrez_kit.citations.names import OTHERS
 from entrez_kit.pubmed.pages import expand_ranges
-from entrez_kit.references.files.references import Reference, find_year, parse_name
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES, is_existing_day, read_month
+from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
+from entrez_kit.references.files.references import RefAuthor, Reference, find_year, parse_name
 
 Field = tuple[str, str]
 
 AUTHOR_TAGS: Final = ("AU", "A1")
+PEOPLE_TAGS: Final = frozenset((*AUTHOR_TAGS, "A2", "A3", "A4", "ED"))
 TITLE_TAGS: Final = ("TI", "T1", "CT")
 JOURNAL_TAGS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
 ABSTRACT_TAGS: Final = ("AB", "N2")
@@ -178,8 +182,41 @@ def list_values(fields: Iterable[Field], *tags: str) -> list[str]:
 
 
 def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
-    """Return fields with values of one line, without empty and repeated ones."""
-    return tuple(dict.fromkeys((tag, text) for tag, value in fields if (text := to_one_line(value))))
+    """Return fields with values of one line, without empty and repeated ones; two people can have the same name."""
+    found: list[Field] = []
+    seen: set[Field] = set()
+    for tag, value in fields:
+        line = (tag, to_one_line(value))
+        if line[1] and (tag in PEOPLE_TAGS or line not in seen):
+            found.append(line)
+            seen.add(line)
+    return tuple(found)
+
+
+def _name_author(author: RefAuthor) -> str:
+    """Return the name of an author as in RIS: a comma at the end of a name with commas says that it is a group."""
+    return f"{author.group}," if author.group and "," in author.group else author.text
+
+
+_DATE: Final = re.compile(r"([0-9]{4})(?:[ /.-]+([A-Za-z]{3,9}|[0-9]{1,2})(?![0-9]))?(?:[ /.-]+([0-9]{1,2})(?![0-9]))?")
+
+
+def parse_date(text: str | None) -> list[int]:
+    """Return year, month and day of a date such as 2019/12/24/, 2019-12 or 1975 Jun 3, as far as it has them."""
+    match = _DATE.search(text or "")
+    if match is None:
+        return []
+    year, day = int(match[1]), int(match[3] or 0)
+    month = int(match[2]) if (match[2] or "").isdigit() else read_month(match[2] or "") or 0
+    if not 1 <= month <= 12:
+        return [year]
+    return [year, month, day] if day and is_existing_day(year, month, day) else [year, month]
+
+
+def _write_date(*parts: int) -> str | None:
+    """Return a date as in RIS: 2019/12/24/; None for a year alone."""
+    year, month, day = (*(f"{part:02}" for part in parts), "", "", "")[:3]
+    return f"{year}/{month}/{day}/" if month else None
 
 
 def _split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
@@ -194,7 +231,7 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
     return _clean(
         [
             ("TY", "JOUR" if reference.journal or not reference.title else "GEN"),
-            *(("AU", author.text) for author in reference.authors),
+            *(("AU", _name_author(author)) for author in reference.authors),
             ("TI", reference.title),
             ("T2", reference.journal),
             ("PY", reference.year),
@@ -213,7 +250,7 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
 def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a BibTeX entry; ``values`` are texts without LaTeX."""
     fields: list[tuple[str, Any]] = [("TY", _BIBTEX_TYPES.get(kind, "GEN")), ("ID", reference.key)]
-    fields += [("AU", author.text) for author in reference.authors]
+    fields += [("AU", _name_author(author)) for author in reference.authors]
     if reference.more_authors:
         fields.append(("AU", "et al."))
     fields += [("A2", name) for name in " ".join(values.get("editor", "").split()).split(" and ") if name]
@@ -224,8 +261,11 @@ def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", value)]
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
             fields.append(("N1", f"{name}: {value}"))
-    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
-    return _clean(fields)
+    date = parse_date(values.get("date") or f"{reference.year or ''} {values.get('month', '')} {values.get('day', '')}")
+    fields += [("PY", reference.year), ("DA", _write_date(*date)), *_split_pages(reference.pages)]
+    if values.get("eprint") and values.get("eprinttype", values.get("archiveprefix", "")).lower() == "arxiv":
+        fields.append(("UR", f"https://arxiv.org/abs/{values['eprint']}"))
+    return _clean([*fields, *_yield_id_fields(reference)])
 
 
 _READ_BY_REFERENCE: Final = frozenset(
@@ -248,7 +288,9 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
     fields: list[tuple[str, Any]] = [
         ("TY", _RIS_TYPES.get(str(item.get("type") or ""), "GEN")),
         ("ID", reference.key),
-        *(("AU", author.text) for author in reference.authors),
+        *(("AU", _name_author(author)) for author in reference.authors),
+        *((("AU", "et al."),) if reference.more_authors else ()),
+        *(("A2", _name_author(read_csl_author(name))) for name in list_csl_names(item.get("editor"))),
     ]
     for name, value in item.items():
         text = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else value
@@ -260,15 +302,17 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", str(text))]
         elif name not in ("id", "type", "page", "number", "PMID", "citation-key", "citation-label"):
             fields.append(("N1", f"{name}: {text}"))
-    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
-    return _clean(fields)
+    date = clean_csl_date(item.get("issued"))
+    parts = date["date-parts"][0] if date else []
+    fields += [("PY", reference.year), ("DA", _write_date(*parts)), *_split_pages(reference.pages)]
+    return _clean([*fields, *_yield_id_fields(reference)])
 
 
 def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a MEDLINE record."""
     fields: list[tuple[str, Any]] = [
         ("TY", "JOUR" if any(tag == "JT" or tag == "TA" for tag, _ in lines) else "BOOK"),
-        *(("AU", author.text) for author in reference.authors),
+        *(("AU", _name_author(author)) for author in reference.authors),
     ]
     fields += [
         (_NBIB_TAGS[tag], value.removesuffix(".") if _NBIB_TAGS[tag] == "TI" else value)
@@ -304,7 +348,8 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
     """Return RIS fields as an item of CSL-JSON."""
     kind = CSL_TYPES.get(get_first_value(fields, "TY") or "", "document")
     pages = "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
-    year = find_year(get_first_value(fields, "PY", "Y1", "DA"))
+    date = find_date(fields)
+    names = list_values(fields, *AUTHOR_TAGS)
     container = get_first_value(fields, *JOURNAL_TAGS)
     note = [
         value for tag, value in fields if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with "))
@@ -313,7 +358,7 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
         "id": key,
         "type": kind,
         "title": get_first_value(fields, *TITLE_TAGS),
-        "author": [_build_csl_name(name) for name in list_values(fields, *AUTHOR_TAGS) if name != "et al."],
+        "author": [_build_csl_name(name) for name in names],
         "editor": [_build_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
         "container-title": container if kind not in ("book", "thesis") else None,
         "container-title-short": short if (short := get_first_value(fields, "J2", "JA")) != container else None,
@@ -321,7 +366,7 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
         "volume": get_first_value(fields, "VL"),
         "issue": get_first_value(fields, "IS", "CP"),
         "page": pages or get_first_value(fields, "C7"),
-        "issued": {"date-parts": [[int(year)]]} if year else None,
+        "issued": {"date-parts": [date]} if date else None,
         "DOI": doi,
         "PMID": pmid,
         "PMCID": pmcid,
@@ -340,7 +385,17 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
 
 
+def find_date(fields: Sequence[Field]) -> list[int]:
+    """Return the date of a record: year, month and day, as far as its fields have them and agree on the year."""
+    year = find_year(get_first_value(fields, "PY", "Y1", "DA"))
+    dates = [parse_date(get_first_value(fields, tag)) for tag in ("DA", "PY", "Y1")]
+    matching = [date for date in dates if year is not None and date[:1] == [int(year)]]
+    return max(matching, key=len, default=[int(year)] if year else [])
+
+
 def _build_csl_name(text: str) -> dict[str, str]:
+    if text.strip().lower() in ("et al.", "et al", OTHERS):
+        return {"literal": OTHERS}
     name = parse_name(text)
     if name.group:
         return {"literal": name.group}
@@ -356,12 +411,19 @@ def convert_to_nbib(
     yield "PMID", pmid or ""
     yield "VI", get_first_value(fields, "VL") or ""
     yield "IP", get_first_value(fields, "IS", "CP") or ""
-    yield "DP", find_year(get_first_value(fields, "PY", "Y1", "DA")) or ""
+    year, month, day = (*map(str, find_date(fields)), "", "", "")[:3]
+    yield (
+        "DP",
+        " ".join(part for part in (year, MONTH_NAMES[int(month) - 1][0].capitalize() if month else "", day) if part),
+    )
     yield "TI", get_first_value(fields, *TITLE_TAGS) or ""
     yield "PG", "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
     yield "LID", f"{doi} [doi]" if doi else ""
     yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
     for text in list_values(fields, *AUTHOR_TAGS):
+        if "literal" in _build_csl_name(text) and _build_csl_name(text)["literal"] == OTHERS:
+            yield "GN", "The list of authors is incomplete."
+            continue
         name = parse_name(text)
         if name.group:
             yield "CN", name.group

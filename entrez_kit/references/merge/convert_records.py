@@ -14,6 +14,7 @@ from entrez_kit.citations.write_bibtex import write_bibtex_item
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.core.model import Warn
+from entrez_kit.references.files.csl_values import clean_csl_item
 from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.files_to_merge import read_files
@@ -49,10 +50,9 @@ def list_identifiers(entries: Sequence[Entry]) -> list[str]:
 
 
 def build_item(entry: Entry) -> Item:
-    """Return a record as an item of CSL-JSON; a record of a CSL file is returned unchanged."""
+    """Return a record as an item of CSL-JSON; that of a CSL file keeps all fields that a citation processor reads."""
     if entry.kind == "csl" and entry.original.text is not None:
-        own: Item = json.loads(entry.original.text)
-        return own
+        return clean_csl_item(json.loads(entry.original.text))
     ids = {kind: entry.keys.get(kind) for kind in _IDS}
     return convert_to_csl(entry.original.fields, name_record(entry), **ids)
 

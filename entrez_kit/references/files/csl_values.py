@@ -1,0 +1,88 @@
+"""Values of CSL-JSON as programs write them: lists of one, null, dates as text, months as strings, names as text."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from entrez_kit.pubmed.xml.dates import is_existing_day
+from entrez_kit.references.files.references import RefAuthor, find_year
+
+_NAMES: Final = ("author", "editor", "container-author", "collection-editor", "translator")
+_DATES: Final = ("issued", "accessed", "original-date", "available-date", "submitted", "event-date")
+_SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
+
+
+def list_csl_names(value: Any) -> list[dict[str, str]]:
+    """Return the names of a field with text values only; a name that is text is a literal."""
+    names = value if isinstance(value, list) else [value]
+    found: list[dict[str, str]] = []
+    for name in names:
+        if isinstance(name, str) and name.strip():
+            found.append({"literal": " ".join(name.split())})
+        elif isinstance(name, dict):
+            parts = {
+                key: " ".join(part.split()) for key, part in name.items() if isinstance(part, str) and part.strip()
+            }
+            if parts:
+                found.append(parts)
+    return found
+
+
+def read_csl_author(parts: Mapping[str, str]) -> RefAuthor:
+    """Return a person or a group from the parts of a name."""
+    family = " ".join(parts[key] for key in ("dropping-particle", "non-dropping-particle", "family") if parts.get(key))
+    if parts.get("literal") or not family:
+        return RefAuthor(group=parts.get("literal") or parts.get("name") or parts.get("given"))
+    return RefAuthor(family=family, given=parts.get("given"))
+
+
+def clean_csl_date(value: Any) -> dict[str, Any] | None:
+    """Return a date with whole numbers that are valid; None if it has no year.
+
+    A date that is text, raw or literal gives its year and its season, or the day of ISO 8601.
+    """
+    if not isinstance(value, dict):
+        value = {"raw": str(value)} if value else {}
+    parts = value.get("date-parts")
+    dates = [date for part in parts if (date := _clean_parts(part))] if isinstance(parts, list) else []
+    text = str(value.get("raw") or value.get("literal") or "")
+    if not dates and (year := find_year(text)):
+        iso = re.search(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?", text)
+        dates = [_clean_parts([part for part in iso.groups() if part]) if iso else [int(year)]]
+    if not dates:
+        return None
+    date: dict[str, Any] = {"date-parts": dates[:2]}
+    season = str(value.get("season") or next(iter(re.findall("|".join(_SEASONS), text.lower())), ""))
+    number = _SEASONS.get(season.lower(), int(season) if season.isdigit() else 0)
+    return date | {"season": number} if 1 <= number <= 4 else date
+
+
+def _clean_parts(parts: Any) -> list[int]:
+    """Return year, month and day as numbers, without invalid ones and those after them."""
+    if not isinstance(parts, list):
+        return []
+    numbers: list[int] = []
+    for part in parts[:3]:
+        if isinstance(part, bool) or not re.fullmatch(r"[0-9]{1,4}", text := str(part).strip()):
+            break
+        numbers.append(int(text))
+    if len(numbers) > 1 and not 1 <= numbers[1] <= 12:
+        return numbers[:1]
+    if len(numbers) == 3 and not is_existing_day(numbers[0], numbers[1], numbers[2]):
+        return numbers[:2]
+    return numbers
+
+
+def clean_csl_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an item that a citation processor accepts: its values are text, names or dates."""
+    clean: dict[str, Any] = {}
+    for name, value in item.items():
+        first = value[0] if isinstance(value, list) and value and isinstance(value[0], str | int | float) else value
+        if name in _NAMES:
+            clean[name] = list_csl_names(value)
+        elif name in _DATES:
+            clean[name] = clean_csl_date(value)
+        elif isinstance(first, str | int | float) and not isinstance(first, bool):
+            clean[name] = first
+    clean["type"] = str(clean.get("type") or "document")
+    return {name: value for name, value in clean.items() if value not in (None, "", [])}
