@@ -36,7 +36,7 @@ def plan_sync(services: Services, request: SyncRequest) -> SyncPlan:
     search = plan_search(services, request)
     entries = search.search_entries(retmax=0)
     slicer = search.build_revision_slicer()
-    revisions = slicer.ask(search.older, 0)[0].count if slicer else 0
+    revisions = slicer.search_window(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
     requests += search.older is not None  # the count that reveals withdrawn records
     warnings = search.list_warnings(entries)
@@ -103,7 +103,7 @@ class SyncSearch:
 
     def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
-        return self.slicer.ask(self.window, retmax)[0]
+        return self.slicer.search_window(self.window, retmax)[0]
 
     def build_revision_slicer(self) -> Slicer | None:
         """Return the slicer for records entered before the window and modified since the last scan."""

@@ -125,7 +125,7 @@ class SearchHits(Outcomes[ArticleHit]):
     def _compare_with_query(self, reply: ESearchReply) -> "Broadening | None":
         """Return how the search differs from the query; None without a sign of a difference, to import nothing then."""
         services, request = self._services, self.request
-        if not reply.complaints and not has_operator(request.term()):
+        if not reply.warnings and not has_operator(request.term()):
             return None
         from entrez_kit.core.broadening import compare_with_query
         from entrez_kit.pubmed.search_counts import count_matches
@@ -241,7 +241,7 @@ def _start_search(services: Services, request: SearchRequest) -> StartedSearch:
 
 
 def _has_unknown_phrase(reply: ESearchReply) -> bool:
-    codes = {complaint.code for complaint in reply.complaints}
+    codes = {warning.code for warning in reply.warnings}
     return not codes.isdisjoint(("phrase_not_found", "quoted_phrase_not_found"))
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from entrez_kit.reviews.folder import find_inside, store_error
+from entrez_kit.reviews.folder import find_inside, review_file_error
 
 
 def remove_outputs(folder: Path, name: str, suffix: str) -> None:
@@ -12,7 +12,7 @@ def remove_outputs(folder: Path, name: str, suffix: str) -> None:
         for path in place.glob(f"*{suffix}") if place.is_dir() else ():
             path.unlink()
     except OSError as exc:
-        raise store_error(place, exc) from None
+        raise review_file_error(place, exc) from None
 
 
 def write_output(folder: Path, name: str, content: bytes) -> None:
@@ -30,4 +30,4 @@ def write_output(folder: Path, name: str, content: bytes) -> None:
         part.write_bytes(content)
         part.replace(path)
     except OSError as exc:
-        raise store_error(path, exc) from None
+        raise review_file_error(path, exc) from None

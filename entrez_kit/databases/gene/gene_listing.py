@@ -14,7 +14,7 @@ from entrez_kit.databases.gene.gene_query import GeneQuery, Tier
 from entrez_kit.databases.gene.models import MatchKind
 from entrez_kit.databases.gene.search_request import SearchGenesRequest
 from entrez_kit.services import Services
-from entrez_kit.services.small_replies import Complaint, ESearchReply
+from entrez_kit.services.small_replies import ESearchReply, SearchWarning
 from entrez_kit.services.transport.in_flight import run_all
 
 _NOT_FOUND: Final = frozenset(("phrase_not_found", "quoted_phrase_not_found"))
@@ -116,7 +116,7 @@ def _send_searches(
 
 def _is_kept(reply: ESearchReply, tier: Tier) -> bool:
     """Return whether NCBI kept an unknown symbol in the search that excludes it, where it matches nothing."""
-    fates = [item.fate for item in reply.complaints if item.code in _NOT_FOUND and _is_about(item, tier)]
+    fates = [item.fate for item in reply.warnings if item.code in _NOT_FOUND and _is_about(item, tier)]
     return set(fates) == {"kept"}
 
 
@@ -125,15 +125,15 @@ def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Seq
 
     If a symbol is unknown, NCBI may have searched only for the other conditions.
     """
-    own = [item for item in reply.complaints if not any(_is_about(item, other) for other in excluded)]
+    own = [item for item in reply.warnings if not any(_is_about(item, other) for other in excluded)]
     if tier.kind is None:
         return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own, query.words))
     return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
 
 
-def _is_about(complaint: Complaint, tier: Tier) -> bool:
-    """Return whether a complaint names the search field of a tier."""
-    return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in complaint.text.lower()
+def _is_about(warning: SearchWarning, tier: Tier) -> bool:
+    """Return whether a warning names the search field of a tier."""
+    return tier.kind is not None and tier.expression[tier.expression.rindex("[") :].lower() in warning.text.lower()
 
 
 def warn_of_other_organisms(listing: GeneListing, request: SearchGenesRequest) -> list[Warn]:
@@ -143,7 +143,7 @@ def warn_of_other_organisms(listing: GeneListing, request: SearchGenesRequest) -
         reply = listing.search(query.build_term(query.tiers[-1]))
     except EntrezKitError:  # the count only explains the empty page
         return []
-    number = 0 if _are_all_unknown(reply.complaints, query.words) else reply.count
+    number = 0 if _are_all_unknown(reply.warnings, query.words) else reply.count
     if not number:
         return []
     message = FrontendText(
@@ -152,9 +152,9 @@ def warn_of_other_organisms(listing: GeneListing, request: SearchGenesRequest) -
     return [Warn(code="filters_emptied", message=message)]
 
 
-def _are_all_unknown(complaints: Sequence[Complaint], words: str) -> bool:
+def _are_all_unknown(warnings: Sequence[SearchWarning], words: str) -> bool:
     """Return whether all words are unknown to NCBI, so that its hits are unrelated to the query."""
     unknown = " ".join(
-        complaint.text.partition("[")[0].replace('"', " ") for complaint in complaints if complaint.code in _NOT_FOUND
+        warning.text.partition("[")[0].replace('"', " ") for warning in warnings if warning.code in _NOT_FOUND
     )
     return set(words.replace('"', " ").lower().split()) <= set(unknown.lower().split())

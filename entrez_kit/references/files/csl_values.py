@@ -51,10 +51,10 @@ def clean_csl_date(value: Any) -> dict[str, Any] | None:
         dates = [_clean_parts([part for part in iso.groups() if part]) if iso else [int(year)]]
     if not dates:
         return None
-    date: dict[str, Any] = {"date-parts": dates[:2]}
+    cleaned: dict[str, Any] = {"date-parts": dates[:2]}
     season = str(value.get("season") or next(iter(re.findall("|".join(_SEASONS), text.lower())), ""))
     number = _SEASONS.get(season.lower(), int(season) if season.isdigit() else 0)
-    return date | {"season": number} if 1 <= number <= 4 else date
+    return cleaned | {"season": number} if 1 <= number <= 4 else cleaned
 
 
 def _clean_parts(parts: Any) -> list[int]:

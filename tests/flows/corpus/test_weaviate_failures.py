@@ -30,7 +30,7 @@ from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.operations import sync
 from entrez_kit.corpus.search.rag_search import RagSearchRequest, rag_search
 from entrez_kit.corpus.store import store_of
-from entrez_kit.corpus.store.database import hold_lock
+from entrez_kit.corpus.store.database import lock_corpus
 from entrez_kit.corpus.weaviate.client import read_server
 from entrez_kit.corpus.weaviate.collection import WeaviateIndex
 from entrez_kit.corpus.weaviate.delivery import deliver_after_sync, deliver_changes, rebuild
@@ -372,7 +372,7 @@ def test_a_passage_that_changes_during_its_delivery_is_delivered_again(
 
 
 def test_two_simultaneous_deliveries_are_refused(services: Services, double: WeaviateDouble) -> None:
-    with hold_lock(store_of(services).path, "weaviate", "is being delivered", "delivery_running", ""):
+    with lock_corpus(store_of(services).path, "weaviate", "is being delivered", "delivery_running", ""):
         _catch_failure(lambda: deliver_changes(services), StoreError, "delivery_running")
     assert deliver_changes(services).waiting == 0
 

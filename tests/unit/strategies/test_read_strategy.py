@@ -4,8 +4,8 @@ import pytest
 import strategy_files
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.read_files import read_file
 from entrez_kit.strategies.read_strategy import PrintedLine, read_lines, repair
+from entrez_kit.strategies.strategy_text import read_strategy_text
 
 
 def list_expressions(text: str) -> list[PrintedLine]:
@@ -122,4 +122,4 @@ def test_an_open_parenthesis_does_not_include_the_next_numbers() -> None:
 
 def test_a_pdf_is_refused_by_name() -> None:
     with pytest.raises(InvalidInput, match="the lines of a PDF cannot be read"):
-        read_file(b"%PDF-1.7\n1 0 obj", "search.pdf")
+        read_strategy_text(b"%PDF-1.7\n1 0 obj", "search.pdf")
