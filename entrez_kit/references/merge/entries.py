@@ -85,6 +85,20 @@ _NUMBER_TAGS: Final = (
     "C7",
     "C8",
 )
+_REGISTRATION: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:NCT[0-9]{8}|ISRCTN ?[0-9]{8}|EUCTR[0-9]{4}-[0-9]{6}-[0-9]{2}|ACTRN[0-9]{14}|DRKS[0-9]{8}"
+    r"|ChiCTR[0-9A-Z-]{4,20}|CTRI/[0-9]{4}/[0-9]{2,3}/[0-9]{4,6}|IRCT[0-9]{6,20}N?[0-9]*|KCT[0-9]{7}|PACTR[0-9]{15,16}"
+    r"|(?:JPRN-)?UMIN[0-9]{9}|jRCTs?[0-9]{9,11}|NTR[0-9]{1,5}|RBR-[0-9a-z]{5,8}|TCTR[0-9]{11}|SLCTR/[0-9]{4}/[0-9]{3})"
+    r"(?![0-9])",
+    re.IGNORECASE,
+)
+"""Numbers of trials in the registers that the World Health Organization lists."""
+_REGISTERS: Final = re.compile(
+    r"clinicaltrials\.gov|trialsearch\.who\.int|isrctn\.(?:com|org)|clinicaltrialsregister\.eu|anzctr\.org\.au|drks\.de"
+    r"|chictr\.org",
+    re.IGNORECASE,
+)
+_REGISTRATION_TAGS: Final = ("AN", "ID", "UR", "C3", "T2", "AU", "A1")
 _OTHER_PMIDS: Final = ("C7", "U1", "U2", "U3", "M1", "C8")
 _PMID: Final = re.compile(r"(?:PMID:?\s*)?([0-9]{6,8})", re.IGNORECASE)
 
@@ -302,6 +316,7 @@ def _build_signature(
         pmid=keys.get("pmid"),
         pmcid=keys.get("pmcid"),
         ids=frozenset(_yield_accessions(fields, keys, source)),
+        registrations=_list_registrations(fields, kinds),
         abstract=get_first_value(fields, *ABSTRACT_TAGS) or "",
         kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
     )
@@ -315,6 +330,20 @@ _KIND_WORDS: Final = {
     "UNPB": "",
     "PREP": "preprint",
 }
+
+
+def _list_registrations(fields: Sequence[tuple[str, str]], kinds: Sequence[str]) -> frozenset[str]:
+    """Return the numbers of a record of a trial register: by its type, its number as id or author, or its address."""
+    named = [(tag, value) for tag, value in fields if tag in _REGISTRATION_TAGS and len(value) <= MAX_FIELD]
+    is_registration = any("registry record" in kind.casefold() for kind in kinds) or any(
+        _REGISTERS.search(value) if tag in ("UR", "T2") else _REGISTRATION.fullmatch(value.strip(" ,;"))
+        for tag, value in named
+        if tag != "C3"
+    )
+    if not is_registration:
+        return frozenset()
+    found = {match.upper().replace(" ", "") for _, value in named for match in _REGISTRATION.findall(value)}
+    return frozenset(number.removeprefix("JPRN-") for number in found)
 
 
 def _yield_accessions(
@@ -331,7 +360,8 @@ def _yield_accessions(
     if "pmid" in keys:
         yield "PubMed", keys["pmid"]
     if (number := get_first_value(fields, "AN")) and number != keys.get("pmid") and len(number) > 4:
-        yield source, number.upper()
+        has_prefix = source == "Embase" and re.fullmatch("[0-9]{7,12}", number)
+        yield source, f"L{number}" if has_prefix else number.upper()
 
 
 def _fingerprint(reference: Reference, keys: dict[str, str]) -> str:

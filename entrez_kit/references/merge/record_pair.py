@@ -1,12 +1,14 @@
 """Measure how two records agree: in title, authors, place (journal, volume, pages), abstract and kind."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
 
 from entrez_kit.citations.titles import abbreviates
-from entrez_kit.pubmed.comparison import are_titles_alike
+from entrez_kit.pubmed.comparison import are_titles_alike, is_one_edit
 from entrez_kit.references.merge.signatures import Signature
 
 EXACT: Final = 3
@@ -16,8 +18,14 @@ MIN_WORDS: Final = 4
 """A title with fewer words identifies a work only together with its volume or page."""
 NEAR_RATIO: Final = 92
 LOOSE_RATIO: Final = 75
+LONG_TITLE_WORDS: Final = 6
+"""From this number of words, a title is not the title of a column that each issue has."""
 LONG_TITLE: Final = 40
 """From this number of letters, a title that is a part of another one can be the same title."""
+LONG_WORD: Final = 5
+"""From this number of letters, a word with one other letter is a misspelling, not another word."""
+MAX_REPLACED: Final = 2
+"""Titles in which at most this number of places have other words are of two works: mortality and readmission."""
 SAME_AUTHORS: Final = 2
 UNKNOWN_AUTHORS: Final = 1
 OTHER_AUTHORS: Final = 0
@@ -29,6 +37,8 @@ SAME_ABSTRACT: Final = 92
 OTHER_ABSTRACT: Final = 55
 ABSTRACT_LETTERS: Final = 600
 MIN_ABSTRACT: Final = 200
+_SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "by"))
+"""Words that are not compared: databases omit or replace them."""
 _INITIALS: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | frozenset(
     ("de", "la", "van", "der", "von", "el", "al", "le")
 )
@@ -36,12 +46,12 @@ _GENERIC: Final = re.compile(
     r"(?:the )?(?:editorials?|introduction|preface|foreword|abstracts?|letters?|case reports?|news|books?|obituary"
     r"|reviews?|comments?|discussion|conclusions?|summary|report|reports|announcements?|questions?|images?"
     r"|posters?|oral presentations?|from|to|the|editors?|in|of|this|issue|book|and|general|guest|message|welcome"
-    r"|contents)"
+    r"|contents|corrections?|retraction|concern)"
     r"(?: (?:editorials?|letters?|case|reports?|news|books?|reviews?|comments?|in|of|this|issue|the|to|from|editors?"
     r"|and|abstracts?|clinical|medicine|images?|presentations?|introduction|general|discussion))*"
 )
 """Titles that many articles share."""
-Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_conference"]
+Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_registration"]
 
 
 class RecordPair:
@@ -77,6 +87,29 @@ class RecordPair:
         return bool(self.one.doi and self.one.doi == self.other.doi)
 
     @property
+    def has_other_accessions(self) -> bool:
+        """Whether a database has two numbers of one form for the records, and no number is common."""
+        return have_other_accessions(self.one, self.other)
+
+    @property
+    def has_common_identifier(self) -> bool:
+        """Whether the DOI, the PMCID, a registration, or a number in a database is the same."""
+        one, other = self.one, self.other
+        has_pmcid = bool(one.pmcid and one.pmcid == other.pmcid)
+        return self.has_same_doi or has_pmcid or bool(one.ids & other.ids or one.registrations & other.registrations)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether one title can be the translation of the other one, by their languages."""
+        return self.one.language != self.other.language
+
+    @property
+    def has_other_registrations(self) -> bool:
+        """Whether both records are of trial registers, with different numbers."""
+        mine, theirs = self.one.registrations, self.other.registrations
+        return bool(mine and theirs and not mine & theirs)
+
+    @property
     def has_two_pmids(self) -> bool:
         """Whether both records have a PMID."""
         return bool(self.one.pmid and self.other.pmid)
@@ -108,6 +141,37 @@ class RecordPair:
             return False
         words = min(len(self.one.title.split()), len(self.other.title.split()))
         return words >= MIN_WORDS or bool(self.place.volume or self.place.page)
+
+    @property
+    def has_specific_title(self) -> bool:
+        """Whether the titles have enough words, and are not titles of columns such as "From the editor"."""
+        words = min(len(self.one.title.split()), len(self.other.title.split()))
+        return words >= MIN_WORDS and not _GENERIC.fullmatch(self.one.title)
+
+    @property
+    def has_other_issue(self) -> bool:
+        """Whether the issues differ, and cannot be a mistake in records of one long title at one range of pages."""
+        is_mistake = self.place.is_certain and self.has_same_title and self.has_same_authors
+        is_mistake = is_mistake and len(self.one.title.split()) >= LONG_TITLE_WORDS
+        return self.place.issue is False and not is_mistake
+
+    @property
+    def is_title_at_page(self) -> bool:
+        """Whether a title that identifies a work is at one page of a volume in both records."""
+        return self.has_same_title and self.has_specific_title and self.place.is_whole
+
+    @property
+    def is_in_collection(self) -> bool:
+        """Whether a record may be one of several abstracts on its page or with its DOI."""
+        return self.one.may_be_abstract or self.other.may_be_abstract
+
+    @property
+    def differs_in_conference(self) -> bool:
+        """Whether only one record is of a conference; the proceedings of one journal name do not count."""
+        one, other = self.one, self.other
+        if self.place.journal:
+            return one.is_conference != other.is_conference
+        return (one.is_conference or one.is_proceedings) != (other.is_conference or other.is_proceedings)
 
     @property
     def has_same_pages(self) -> bool:
@@ -143,11 +207,17 @@ class TitleAgreement:
         level: ``EXACT``, ``NEAR``, ``LOOSE``, or 0 for different titles.
         ratio: the ratio of equal letters in percent.
         cores: the same ratio without the words of their kinds ("part", "protocol", "erratum").
+        is_part: whether one title is the beginning or the end of the other one.
+        is_alike: whether the titles agree, except for words that are similar: men and women.
+        has_other_word: whether the titles agree, except for one or two words: mortality and readmission.
     """
 
     level: int = 0
     ratio: float = 0.0
     cores: float = 0.0
+    is_part: bool = False
+    is_alike: bool = False
+    has_other_word: bool = False
 
 
 def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
@@ -157,6 +227,8 @@ def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
     if not one.title or not other.title:
         return TitleAgreement()
     level, best, cores = 0, 0.0, 0.0
+    if _is_beginning(one, other) or _is_beginning(other, one):
+        level = NEAR
     for mine in one.titles:
         for theirs in other.titles:
             best = max(best, ratio(mine, theirs))
@@ -164,21 +236,80 @@ def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
     if one.core and other.core:
         is_whole = one.core == one.title and other.core == other.title
         cores = best if is_whole else ratio(one.core, other.core)
-    if level < EXACT and one.numbers != other.numbers and not _is_extended(one, other):
-        level = min(level, LOOSE)
-    return TitleAgreement(level, best, cores)
+    if level == EXACT:
+        return TitleAgreement(level, best, cores, is_alike=True)
+    has_numbers = one.numbers == other.numbers or _is_extended(one, other)
+    level = level if has_numbers else min(level, LOOSE)
+    is_alike = has_numbers and best >= NEAR_RATIO and are_titles_alike(one.title, other.title)
+    return TitleAgreement(
+        level,
+        best,
+        cores,
+        is_part=level == NEAR and not (one.is_cut or other.is_cut) and _is_part(one.title, other.title),
+        is_alike=is_alike or level == NEAR,
+        has_other_word=not (level == NEAR or is_alike) and _has_other_word(one, other),
+    )
+
+
+def _is_beginning(one: Signature, other: Signature) -> bool:
+    """Return whether a title that ends with "..." is the beginning of the other one."""
+    mine, theirs = one.title.replace(" ", ""), other.title.replace(" ", "")
+    return one.is_cut and len(mine) >= LONG_TITLE and theirs.startswith(mine)
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Return whether one title is the beginning or the end of the other one, as if a subtitle was omitted."""
+    smaller, larger = sorted((one, other), key=len)
+    return len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}"))
 
 
 def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
     """Return the level of agreement of two folded titles with this ratio of equal letters."""
     if ratio == 100 or mine.replace(" ", "") == theirs.replace(" ", ""):
         return EXACT
-    smaller, larger = sorted((mine, theirs), key=len)
-    if len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}")):
-        return NEAR
-    if ratio >= NEAR_RATIO and are_titles_alike(mine, theirs):
+    if _is_part(mine, theirs) or (ratio >= NEAR_RATIO and _is_misspelt(mine, theirs)):
         return NEAR
     return LOOSE if ratio >= LOOSE_RATIO else 0
+
+
+def _list_changes(mine: str, theirs: str) -> list[tuple[list[str], list[str]]]:
+    """Return the places at which two titles have other words, and the words of each one."""
+    first, second = ([word for word in title.split() if word not in _SMALL] for title in (mine, theirs))
+    codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    changes = [(first[a:b], second[c:d]) for code, a, b, c, d in codes if code != "equal"]
+    return [(one, other) for one, other in changes if "".join(one) != "".join(other)]
+
+
+def _is_misspelt(mine: str, theirs: str) -> bool:
+    """Return whether two titles differ in misspelt words only: in one letter of a long word, after its beginning.
+
+    Opposites differ at their beginning: abduction and adduction, afferent and efferent, typical and atypical.
+    """
+    for change in _list_changes(mine, theirs):
+        one, other = map("".join, change)
+        letters = 2 if len(one) == len(other) else 1  # a missing letter makes no other word, except for the first one
+        is_long = max(len(one), len(other)) >= LONG_WORD
+        if not (is_long and one[:letters] == other[:letters] and is_one_edit(one, other)):
+            return False
+    return True
+
+
+def _has_other_word(one: Signature, other: Signature) -> bool:
+    """Return whether two titles have the same words, except for one or two places with other words.
+
+    A word in addition, or one with another letter, is not another word. Two translations can have other words.
+    """
+    if one.language or other.language:
+        return False
+    changes = _list_changes(one.title, other.title)
+    return 0 < len(changes) <= MAX_REPLACED and not any(_is_addition(*change) for change in changes)
+
+
+def _is_addition(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether some words are others with words in addition, or with one other letter."""
+    one, other = sorted((mine, theirs), key=len)
+    beginnings = ("".join(other[:size]) for size in range(len(other) + 1))
+    return "".join(one) in beginnings or is_one_edit("".join(one), "".join(other))
 
 
 def _is_extended(one: Signature, other: Signature) -> bool:
@@ -199,7 +330,7 @@ def _is_core_inside(one: Signature, other: Signature) -> bool:
 def compare_authors(one: Signature, other: Signature) -> int:
     """Return whether the authors agree, are unknown or differ."""
     if not one.families or not other.families:
-        return UNKNOWN_AUTHORS
+        return _compare_groups(one, other)
     if len(one.families) == 1:
         agrees = _has_author(one, other)
     elif len(other.families) == 1:
@@ -207,6 +338,12 @@ def compare_authors(one: Signature, other: Signature) -> int:
     else:
         agrees = _share_names(one, other) or _share_swapped_names(one, other) or _share_similar_names(one, other)
     return SAME_AUTHORS if agrees else OTHER_AUTHORS
+
+
+def _compare_groups(one: Signature, other: Signature) -> int:
+    """Return whether a group is the same; the persons of other groups are unknown."""
+    is_same = any(_is_similar(mine, theirs) for mine in one.groups for theirs in other.groups)
+    return SAME_AUTHORS if is_same else UNKNOWN_AUTHORS
 
 
 def _has_author(lone: Signature, other: Signature) -> bool:
@@ -274,7 +411,7 @@ class PlaceAgreement:
 
     @property
     def is_certain(self) -> bool:
-        """Whether no other article can have this place: a range of at least three pages in a volume."""
+        """Whether no other article of the issue has this place: a range of at least three pages in a volume."""
         return bool(self.volume and self.page and self.last and self.long)
 
     @property
@@ -293,7 +430,7 @@ def compare_places(one: Signature, other: Signature) -> PlaceAgreement:
     return PlaceAgreement(
         journal=_is_same_journal(one, other),
         volume=_is_equal(one.volume, other.volume),
-        issue=_is_equal(one.issue, other.issue),
+        issue=_is_same_issue(one, other),
         page=_is_same_first_page(one, other),
         last=_is_equal(one.last_page, other.last_page),
         years=abs(one.year - other.year) if one.year and other.year else None,
@@ -304,6 +441,25 @@ def compare_places(one: Signature, other: Signature) -> PlaceAgreement:
 def _is_equal(mine: str, theirs: str) -> bool | None:
     """Return whether two values are equal; None if one is missing."""
     return mine == theirs if mine and theirs else None
+
+
+def _is_same_issue(one: Signature, other: Signature) -> bool | None:
+    """Return whether two issues have a number in common; else whether two supplements have the same number."""
+    if one.issues and other.issues:
+        return bool(one.issues & other.issues)
+    return _is_equal(one.supplement.removeprefix("s"), other.supplement.removeprefix("s"))
+
+
+def have_other_accessions(one: Signature, other: Signature) -> bool:
+    """Return whether a database has two numbers of one form for the records, and no number is common."""
+    if one.ids & other.ids:
+        return False
+    return bool(_list_forms(one) & _list_forms(other))
+
+
+def _list_forms(record: Signature) -> set[tuple[str, str]]:
+    """Return the forms of the accession numbers of each database: a database can have two kinds of numbers."""
+    return {(database, re.sub("[0-9]", "0", number)) for database, number in record.ids if database != "PubMed"}
 
 
 def _is_same_first_page(one: Signature, other: Signature) -> bool | None:
