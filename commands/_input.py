@@ -61,7 +61,7 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
-REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
+REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".ciw", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 
 

@@ -312,10 +312,12 @@ def _choose_target(file: Path, source: _Source, target_option: str, *, overwrite
     Raises:
         InvalidInput: the source cannot be corrected, or the corrected file exists already.
     """
-    if str(file) == STDIN or source.kind in ("ids", "nbib", "manuscript"):
+    if str(file) == STDIN or source.kind not in ("bibtex", "ris", "csl"):
         what = {
             "ids": "A list of ids or of references as text",
             "nbib": "A MEDLINE file",
+            "wos": "An export of the Web of Science",
+            "cochrane": "An export of the Cochrane Library",
             "manuscript": "A manuscript",
         }.get(source.kind, "Standard input")
         raise usage_error(

@@ -182,7 +182,8 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
     return tuple(dict.fromkeys((tag, text) for tag, value in fields if (text := to_one_line(value))))
 
 
-def _split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+def split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+    """Yield the first page, and the last one of a range, as RIS fields."""
     first, dash, last = expand_ranges((text or "").replace("--", "-")).partition("-")
     yield "SP", first.strip()
     if dash:
@@ -200,7 +201,7 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
             ("PY", reference.year),
             ("VL", reference.volume),
             ("IS", reference.issue),
-            *_split_pages(reference.pages),
+            *split_pages(reference.pages),
             ("DO", reference.doi),
             ("AN", reference.pmid),
             ("DB", "PubMed" if reference.pmid else None),
@@ -224,7 +225,7 @@ def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", value)]
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
             fields.append(("N1", f"{name}: {value}"))
-    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
+    fields += [("PY", reference.year), *split_pages(reference.pages), *_yield_id_fields(reference)]
     return _clean(fields)
 
 
@@ -260,7 +261,7 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
             fields += [("KW", word.strip()) for word in re.split(r"[;,]", str(text))]
         elif name not in ("id", "type", "page", "number", "PMID", "citation-key", "citation-label"):
             fields.append(("N1", f"{name}: {text}"))
-    fields += [("PY", reference.year), *_split_pages(reference.pages), *_yield_id_fields(reference)]
+    fields += [("PY", reference.year), *split_pages(reference.pages), *_yield_id_fields(reference)]
     return _clean(fields)
 
 
@@ -276,7 +277,7 @@ def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, .
         if tag in _NBIB_TAGS
     ]
     fields += [("SN", value.split(" ")[0]) for tag, value in lines if tag in ("IS", "ISBN")]
-    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *split_pages(reference.pages)]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 
@@ -291,7 +292,7 @@ def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
     fields: list[tuple[str, Any]] = [("TY", _ENDNOTE_TYPES.get(number, "GEN")), ("ID", reference.key)]
     fields += [(tag, text) for path, tag in _ENDNOTE_TAGS for text in list_texts(path)]
     fields += [("T2", reference.journal), ("J2", next(iter(list_texts("periodical/abbr-1")), None))]
-    fields += [("PY", reference.year), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), *split_pages(reference.pages)]
     if not any(tag == "DO" and value for tag, value in fields):
         fields.append(("DO", reference.doi))
     return _clean(fields)

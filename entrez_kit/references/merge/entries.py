@@ -33,7 +33,7 @@ _DATABASES: Final = (
     ("Google Scholar", r"google ?scholar"),
     ("ERIC", r"\beric\b"),
     ("LILACS", r"lilacs"),
-    ("ClinicalTrials.gov", r"clinicaltrials ?\\.?gov"),
+    ("ClinicalTrials.gov", r"clinicaltrials ?\.?gov|\bct ?gov\b"),
     ("ProQuest", r"proquest"),
     ("OpenAlex", r"openalex"),
     ("Crossref", r"crossref"),
@@ -56,6 +56,7 @@ _HOSTS: Final = (
     ("Web of Science", "webofscience"),
     ("Web of Science", "isiknowledge"),
     ("Europe PMC", "europepmc.org"),
+    ("ClinicalTrials.gov", "clinicaltrials.gov/"),
 )
 _NUMBERS: Final = (
     ("Web of Science", re.compile(r"\b(?:WOS|ISI|MEDLINE|BIOSIS|CCC|KJD|RSCI|SCIELO):[A-Z]?[0-9]{9,15}\b")),
@@ -100,6 +101,8 @@ _REGISTERS: Final = re.compile(
 )
 _REGISTRATION_TAGS: Final = ("AN", "ID", "UR", "C3", "T2", "AU", "A1")
 _OTHER_PMIDS: Final = ("C7", "U1", "U2", "U3", "M1", "C8")
+_PUBMED_NUMBER: Final = re.compile(r"\bPUBMED ([0-9]{5,8})\b")
+_EMBASE_NUMBER: Final = re.compile(r"\bEMBASE ([0-9]{7,12})\b")
 _PMID: Final = re.compile(r"(?:PMID:?\s*)?([0-9]{6,8})", re.IGNORECASE)
 
 
@@ -255,8 +258,9 @@ def _list_sources(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tu
 def _yield_keys(reference: Reference, original: OriginalRecord, source: str) -> Iterator[tuple[str, str]]:
     fields = original.fields
     pmid = reference.pmid
-    # Embase.com writes the PMID in C5. C7 can also be an article number.
-    if not pmid and (match := _PMID.fullmatch(get_first_value(fields, "C5") or "")):
+    # Embase.com writes the PMID in C5, CENTRAL in C3. C7 can also be an article number.
+    numbers = (get_first_value(fields, "C5") or "", *_PUBMED_NUMBER.findall(get_first_value(fields, "C3") or ""))
+    if not pmid and (match := next(filter(None, map(_PMID.fullmatch, numbers)), None)):
         pmid = match[1].lstrip("0")
     if pmid:
         yield "pmid", pmid
@@ -355,6 +359,8 @@ def _yield_accessions(
             for database, pattern in _NUMBERS:
                 for match in pattern.findall(value):
                     yield database, match.upper()
+        if tag == "C3":
+            yield from (("Embase", f"L{number}") for number in _EMBASE_NUMBER.findall(value))
         if tag in _OTHER_PMIDS and (match := _PMID.fullmatch(value.strip())):
             yield "PubMed", match[1].lstrip("0")
     if "pmid" in keys:
