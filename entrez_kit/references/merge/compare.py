@@ -75,7 +75,7 @@ def compare(one: Signature, other: Signature) -> PairVerdict | None:
     if one.registrations & other.registrations:
         return PairVerdict("same", f"same registration {min(one.registrations & other.registrations)}", SAME_NUMBER)
     is_identical = one.content == other.content and sum(map(bool, one.content)) >= MIN_CONTENT
-    if is_identical and not pair.has_other_accessions:
+    if is_identical and not (pair.has_other_accessions or _has_other_type(pair)):
         return PairVerdict("same", "identical records", IDENTICAL)
     if one.ids & other.ids and not pair.has_two_pmids:
         database, number = min(one.ids & other.ids)
@@ -166,7 +166,8 @@ def _find_doubt(pair: RecordPair) -> str | None:
         return f"different {'authors' if other_authors else 'first pages'}"
     if titles.level >= NEAR or not (pair.one.title and pair.other.title):
         return None
-    if pair.is_in_collection or pair.has_other_accessions:
+    is_unsure = titles.has_other_word and not pair.has_same_pages
+    if pair.is_in_collection or pair.has_other_accessions or is_unsure:
         return "different titles"
     is_rewritten = titles.level or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO)
     if is_rewritten or pair.has_same_pages or (pair.has_same_authors and pair.is_translated):
@@ -333,10 +334,15 @@ def _is_in_other_issue(pair: RecordPair) -> bool:
 
 
 def _is_contradicted(pair: RecordPair) -> bool:
-    """Return whether only the issues, or the numbers of a database, contradict that two records are one work."""
-    contradiction = pair.has_other_issue or _has_other_accessions(pair)
+    """Return whether only the issues, the types or the numbers of a database contradict that records are one work."""
+    contradiction = pair.has_other_issue or _has_other_accessions(pair) or _has_other_type(pair)
     is_identified = pair.has_identifying_title or bool(pair.place.page)
     return contradiction and pair.titles.level >= NEAR and is_identified and _has_no_contradiction(pair)
+
+
+def _has_other_type(pair: RecordPair) -> bool:
+    """Return whether a letter and an article have no page that shows that they are one work."""
+    return pair.has_other_type and pair.place.page is None
 
 
 def _is_at_volume_and_page(pair: RecordPair) -> bool:
@@ -476,6 +482,7 @@ def _leave_open(pair: RecordPair) -> PairVerdict:
     contradictions = pair.place.list_differing()
     contradictions += ["issue"] if pair.has_other_issue else []
     contradictions += ["number in one database"] if pair.has_other_accessions else []
+    contradictions += ["type"] if pair.has_other_type else []
     other = f", other {join_with(contradictions)}" if contradictions else ""
     if pair.differs_in_conference:
         other += "; only one is of a conference"

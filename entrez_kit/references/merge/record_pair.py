@@ -104,6 +104,12 @@ class RecordPair:
         return self.one.language != self.other.language
 
     @property
+    def has_other_type(self) -> bool:
+        """Whether one record is a letter or an editorial by its type, and the other one an article."""
+        one, other = self.one, self.other
+        return one.is_letter != other.is_letter and one.is_article != other.is_article
+
+    @property
     def has_other_registrations(self) -> bool:
         """Whether both records are of trial registers, with different numbers."""
         mine, theirs = self.one.registrations, self.other.registrations
@@ -274,10 +280,23 @@ def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
 
 def _list_changes(mine: str, theirs: str) -> list[tuple[list[str], list[str]]]:
     """Return the places at which two titles have other words, and the words of each one."""
-    first, second = ([word for word in title.split() if word not in _SMALL] for title in (mine, theirs))
+    first, second = mine.split(), theirs.split()
     codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
     changes = [(first[a:b], second[c:d]) for code, a, b, c, d in codes if code != "equal"]
+    important = [(one, other) for one, other in changes if not _SMALL.issuperset((*one, *other))]
+    changes = [(_omit_small_words(one), _omit_small_words(other)) for one, other in important]
     return [(one, other) for one, other in changes if "".join(one) != "".join(other)]
+
+
+def _omit_small_words(words: list[str]) -> list[str]:
+    """Return the words without small ones; all words if they are all small: "a" and "b" are different."""
+    return [word for word in words if word not in _SMALL] or words
+
+
+def _is_edit(one: str, other: str) -> bool:
+    """Return whether one of two words is long, and differs in one letter from the other one."""
+    is_word = one.isalpha() and other.isalpha()
+    return is_word and max(len(one), len(other)) >= LONG_WORD and is_one_edit(one, other)
 
 
 def _is_misspelt(mine: str, theirs: str) -> bool:
@@ -288,8 +307,7 @@ def _is_misspelt(mine: str, theirs: str) -> bool:
     for change in _list_changes(mine, theirs):
         one, other = map("".join, change)
         letters = 2 if len(one) == len(other) else 1  # a missing letter makes no other word, except for the first one
-        is_long = max(len(one), len(other)) >= LONG_WORD
-        if not (is_long and one[:letters] == other[:letters] and is_one_edit(one, other)):
+        if one[:letters] != other[:letters] or not _is_edit(one, other):
             return False
     return True
 
@@ -309,7 +327,7 @@ def _is_addition(mine: Sequence[str], theirs: Sequence[str]) -> bool:
     """Return whether some words are others with words in addition, or with one other letter."""
     one, other = sorted((mine, theirs), key=len)
     beginnings = ("".join(other[:size]) for size in range(len(other) + 1))
-    return "".join(one) in beginnings or is_one_edit("".join(one), "".join(other))
+    return "".join(one) in beginnings or _is_edit("".join(one), "".join(other))
 
 
 def _is_extended(one: Signature, other: Signature) -> bool:

@@ -128,6 +128,7 @@ _ARTICLE: Final = re.compile(
     r"\b(?:article|review|trial|study|meta-analysis|case reports?|observational|multicenter|guideline)\b"
 )
 """Types of records that are articles, not conference abstracts."""
+_LETTER: Final = re.compile(r"\b(?:letter|editorial)\b")
 _ENGLISH_TEXT: Final = "of the and with from by for to on at between among during after versus their its"
 _FOREIGN_TEXT: Final = (
     "und der die das bei mit von zur zum des dem durch eine einer eines nach über für als "
@@ -215,6 +216,7 @@ class Signature:
         registrations: the numbers of a record of a trial register; records of articles have none here.
         language: "foreign" for a title that is not in English, "translated" for "[A translated title]", or "".
         is_article: whether its type says that it is an article.
+        is_letter: whether its type says that it is a letter or an editorial, not an article.
     """
 
     number: int
@@ -251,6 +253,7 @@ class Signature:
     is_conference: bool = False
     is_proceedings: bool = False
     is_article: bool = False
+    is_letter: bool = False
     language: str = ""
 
     @property
@@ -433,6 +436,7 @@ def build_signature(number: int, record: RecordFields) -> Signature:
         is_conference=_is_conference(record.title or "", kind),
         is_proceedings=_is_proceedings(name),
         is_article=_ARTICLE.search(kind) is not None,
+        is_letter=_LETTER.search(kind) is not None and _ARTICLE.search(kind) is None,
         language=_detect_language(record.title or ""),
     )
 

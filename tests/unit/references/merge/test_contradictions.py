@@ -105,6 +105,14 @@ def test_similar_titles_on_one_page_are_shown_to_the_user_unless_something_else_
     assert link(article.ris(), ending.ris()) == "separate"
 
 
+@pytest.mark.parametrize("pages", ["112", "21-22", "245-253", ""])
+def test_titles_with_another_number_or_letter_are_never_merged(pages: str) -> None:
+    values = (("phase 2", "phase 3"), ("20 mg", "40 mg"), ("2010", "2011"), ("type I", "type II"), ("A", "B"))
+    for frame, pair in product(FRAMES, values):
+        first, second = (replace(ARTICLE, pages=pages, title=frame.format(value)) for value in pair)
+        assert link(first.ris(), second.ris()) != "same"
+
+
 @pytest.mark.parametrize("pages", ["112", "21-22", "21-29"])
 def test_misspelt_titles_are_merged(pages: str) -> None:
     title = FRAMES[1].format("Readmission")
@@ -209,6 +217,11 @@ def test_records_with_the_doi_of_a_supplement_are_merged_only_if_nothing_contrad
         assert link(write(ABSTRACT, **doi), write(same, **doi)) == "same"
 
 
+def test_chapters_with_the_doi_of_a_book_need_the_same_page() -> None:
+    first, second = (replace(ARTICLE, kind="CHAP", pages="", title=f"Sleep in {who}") for who in ("adults", "children"))
+    assert link(write(first, DO="10.5555/book"), write(second, DO="10.5555/book")) == "undecided"
+
+
 def test_an_article_with_a_rewritten_title_and_the_same_doi_is_merged() -> None:
     rewritten = replace(ARTICLE, title="Mortality among nurses working at night: invented predictors", issue="")
     assert link(write(ARTICLE, DO="10.5555/a"), write(rewritten, DO="10.5555/a")) == "same"
@@ -236,6 +249,14 @@ def test_records_of_one_conference_abstract_are_merged() -> None:
     for other in (ABSTRACT, replace(ABSTRACT, pages=""), replace(ABSTRACT, pages="S112")):
         assert link(abstract, replace(other, database="Scopus").ris()) == "same"
         assert link(abstract, write(other, M3="Meeting Abstract")) == "same"
+
+
+def test_a_letter_and_an_article_need_the_same_page() -> None:
+    for kind, pages in product(("Letter", "Editorial"), ("", "245", "245-253")):
+        record = replace(ARTICLE, pages=pages)
+        assert link(write(record, M3=kind), write(record, M3="Article")) == ("same" if pages else "undecided")
+        assert link(write(record, M3=kind), record.ris()) == "same"
+        assert link(write(record, M3=kind), write(record, M3="Note")) == "same"
 
 
 # Missed duplicates
