@@ -253,7 +253,7 @@ def compare_titles(one: Signature, other: Signature) -> TitleAgreement:
         cores,
         is_part=level == NEAR and not (one.is_cut or other.is_cut) and _is_part(one.title, other.title),
         is_alike=is_alike or level == NEAR,
-        has_other_word=not (level == NEAR or is_alike) and _has_other_word(one, other),
+        has_other_word=level != NEAR and _has_other_word(one, other),
     )
 
 
@@ -324,10 +324,13 @@ def _has_other_word(one: Signature, other: Signature) -> bool:
 
 
 def _is_addition(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether some words are others with words in addition, or with one other letter."""
+    """Return whether some words are others with words in addition, or with one missing or other letter."""
     one, other = sorted((mine, theirs), key=len)
     beginnings = ("".join(other[:size]) for size in range(len(other) + 1))
-    return "".join(one) in beginnings or _is_edit("".join(one), "".join(other))
+    first, second = "".join(one), "".join(other)
+    are_words = min(len(first), len(second)) > 2 and (first + second).isalpha()
+    has_missing_letter = are_words and len(first) != len(second) and is_one_edit(first, second)
+    return first in beginnings or has_missing_letter or _is_edit(first, second)
 
 
 def _is_extended(one: Signature, other: Signature) -> bool:

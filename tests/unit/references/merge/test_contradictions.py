@@ -63,8 +63,8 @@ OTHER_WORDS = (
     *(("afferent", "efferent"), ("typical", "atypical"), ("maternal", "paternal"), ("Austria", "Australia")),
     *(("increased", "decreased"), ("preoperative", "postoperative"), ("iron deficiency", "anaemia")),
 )
-SIMILAR_WORDS = OTHER_WORDS[1:3] + OTHER_WORDS[10:18]
-"""Words that differ in some letters only."""
+SIMILAR_WORDS = OTHER_WORDS[11:15]
+"""Words that differ in one letter."""
 FRAMES = (
     "Invented outcomes of {} in nurses who work at night",
     "{} and sleep in nurses who work at night: results of the INVENT registry",
