@@ -62,7 +62,7 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv")
-REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw")
+REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".ciw", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 
 

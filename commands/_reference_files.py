@@ -16,7 +16,7 @@ from ._plan import STDIN, usage_error
 if TYPE_CHECKING:
     from entrez_kit.references.merge.entries import Entry
 
-FILE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".enw", ".xml")
+FILE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".ciw", ".enw", ".xml")
 """Suffixes of files that are never lists of ids."""
 OTHER_SUFFIXES: Final = (".json", ".csv", ".tsv", ".txt", ".docx", ".odt", ".tex", ".md", ".pdf")
 """Suffixes of other files with references, if they are arguments in the place of an id."""

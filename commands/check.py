@@ -43,6 +43,8 @@ IN_TEXT: Final = "in_text"
 UNCORRECTED: Final = {
     "ids": "A list of ids or of references as text",
     "nbib": "A MEDLINE file",
+    "wos": "An export of the Web of Science",
+    "cochrane": "An export of the Cochrane Library",
     MANUSCRIPT: "A manuscript",
 }
 """The kinds of sources that cannot be corrected."""

@@ -43,7 +43,8 @@ def command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Files of records, in any order. .ris .nbib .bib .json .xml (EndNote) .csv .txt, manuscripts, or -.",
+            help="Files of records, in any order. .ris .nbib .ciw .bib .json .xml (EndNote) .csv .txt, manuscripts, "
+            "or -.",
         ),
     ],
     source: Annotated[

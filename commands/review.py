@@ -107,7 +107,7 @@ def import_command(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Files of records. .ris .nbib .bib .json .xml (EndNote) .csv .txt, or -.",
+            help="Files of records. .ris .nbib .ciw .bib .json .xml (EndNote) .csv .txt, or -.",
         ),
     ],
 ) -> None:

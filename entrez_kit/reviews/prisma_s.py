@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.model import Result
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review
@@ -28,6 +29,8 @@ ITEMS: Final = (
     "Deduplication",
 )
 _NUMBER: Final = re.compile(r"[#S]?([0-9]{1,6})[.):]?\s++")
+STRATEGIES: Final = 8
+"""The item with the strategies of all databases."""
 PLATFORM: Final = "PubMed (NCBI), searched with the E-utilities"
 
 
@@ -44,12 +47,26 @@ def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     """Return the 16 items in order."""
     settings = review.settings
     answers = _answer_items(review, flow)
+    without = _list_without_strategy(review, flow)
     items = []
     for number, name in enumerate(ITEMS, start=1):
-        texts = [text for text in (settings.prisma_s.get(str(number), ""), answers.get(number, "")) if text]
+        own = settings.prisma_s.get(str(number), "")
+        texts = [text for text in (own, answers.get(number, "")) if text]
+        is_open = not texts
+        if number == STRATEGIES and without and not own:
+            texts.append(f"To be completed: no strategy file of {join_names(without)} (strategy in review.toml).")
+            is_open = True
         missing = f"To be completed: add {number} to [prisma_s] in review.toml."
-        items.append(PrismaItem(number=number, name=name, text=" ".join(texts) or missing, is_open=not texts))
+        items.append(PrismaItem(number=number, name=name, text=" ".join(texts) or missing, is_open=is_open))
     return items
+
+
+def _list_without_strategy(review: Review, flow: Flow) -> list[str]:
+    """Return the databases whose strategy is not in the folder."""
+    searched = {SOURCE} if list_searches(review) else set()
+    names = [source.source for source in flow.sources if source.kind == "database" and source.source not in searched]
+    files = {name: review.settings.get_source(name).strategy for name in names}
+    return [name for name, file in files.items() if not file or review.read_file(file) is None]
 
 
 def list_searches(review: Review) -> list[Run]:
@@ -72,8 +89,9 @@ def strip_number(original: str, number: int | None) -> str:
 
 def find_platform(review: Review, source: str) -> str:
     """Return the platform of a source: from the settings, or else from its last import."""
-    if source == SOURCE and list_searches(review):
-        return PLATFORM
+    if source == SOURCE and (searches := list_searches(review)):
+        services = dict.fromkeys(run.answered_by or SOURCE for run in searches)
+        return "; ".join(PLATFORM if service == "PubMed" else service for service in services)
     platform = review.settings.get_source(source).platform
     return platform or next(
         (run.platform for run in reversed(review.runs) if run.source == source and run.platform), ""

@@ -37,7 +37,8 @@ def count_errors(labels: Sequence[Sequence[str]], groups: Sequence[Sequence[str]
 
 
 def group_own(rows: Sequence[dict[str, str]]) -> list[list[str]]:
-    """Return the groups of entrez-kit."""
+    """Return the groups of entrez-kit. If every record has another issue, the column has numbers of records."""
+    has_issues = len({row.get("number") for row in rows}) < len(rows)
     signatures = []
     for number, row in enumerate(rows):
         names = [parse_name(name) for name in row["author"].split(" and ") if name.strip()]
@@ -47,7 +48,7 @@ def group_own(rows: Sequence[dict[str, str]]) -> list[list[str]]:
             journal=row.get("journal"),
             year=row.get("year"),
             volume=row.get("volume"),
-            issue=row.get("number"),
+            issue=row.get("number") if has_issues else None,
             pages=row.get("pages"),
             doi=row.get("doi"),
             abstract=row.get("abstract"),

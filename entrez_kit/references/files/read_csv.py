@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.citations.csl import to_one_line
@@ -21,13 +21,13 @@ from entrez_kit.references.files.references import (
 from entrez_kit.references.files.tagged_fields import Field
 
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
-    "title": ("title", "article title", "document title", "primary title", "ti"),
+    "title": ("title", "article title", "document title", "primary title", "study title", "ti"),
     "authors": ("authors", "author", "author names", "author full names", "author(s)", "au"),
     "journal": ("journal", "journal/book", "source title", "publication title", "journal title", "journal_title", "so"),
-    "year": ("year", "publication year", "pub year", "date", "py", "issued"),
+    "year": ("year", "publication year", "pub year", "date", "py", "issued", "start date"),
     "volume": ("volume", "vol", "vl"),
     "issue": ("issue", "number", "no", "is"),
-    "pages": ("pages", "page", "article number", "art. no.", "first page"),
+    "pages": ("pages", "page", "article number", "art. no."),
     "doi": ("doi", "digital object identifier"),
     "pmid": ("pmid", "pubmed id", "pubmed pmid", "medline pmid", "pubmed_id"),
     "pmcid": ("pmcid", "pmc id"),
@@ -39,15 +39,20 @@ _TAGS: Final = {
     **dict.fromkeys(("keywords", "author keywords", "keyword", "tags", "labels"), "KW"),
     **dict.fromkeys(("notes", "note", "comments"), "N1"),
     **dict.fromkeys(("source", "database", "source database", "sources"), "DB"),
-    **dict.fromkeys(("eid", "accession number", "accession", "ut (unique wos id)", "pui", "cochrane id"), "AN"),
-    **dict.fromkeys(("link", "url", "article url"), "UR"),
+    **dict.fromkeys(("eid", "accession number", "accession", "ut (unique wos id)", "pui"), "AN"),
+    **dict.fromkeys(("cochrane id", "nct number"), "AN"),
+    **dict.fromkeys(("link", "url", "article url", "study url"), "UR"),
     **dict.fromkeys(("issn", "isbn", "issn/isbn"), "SN"),
     **dict.fromkeys(("publisher",), "PB"),
     **dict.fromkeys(("document type", "publication type", "type"), "M3"),
     **dict.fromkeys(("language", "language of original document"), "LA"),
     **dict.fromkeys(("abbreviated source title",), "J2"),
 }
-_READ: Final = frozenset(("page start", "page end", "first author", "citation", "create date"))
+_FIRST_PAGE: Final = ("page start", "first page")
+_LAST_PAGE: Final = ("page end", "last page")
+_READ: Final = frozenset((*_FIRST_PAGE, *_LAST_PAGE, "first author", "citation", "create date"))
+_CITATION: Final = re.compile(r"([^0-9]{3,200}?)[ .,;(]{1,3}(?:19|20)[0-9]{2}\b[^0-9]{1,20}[0-9]")
+"""A place in the column of the source: "Journal of Clinical Invention (2015) 17:3 (245-253)"."""
 MAX_CELL: Final = 16 * 1024 * 1024
 
 
@@ -98,11 +103,16 @@ def _fold(name: str | None) -> str:
 
 
 def _get_value(row: Mapping[str, str], field: str) -> str | None:
-    return next((row[column] for column in COLUMNS[field] if row.get(column)), None)
+    return _get_first(row, COLUMNS[field])
+
+
+def _get_first(row: Mapping[str, str], columns: Sequence[str]) -> str | None:
+    return next((row[column] for column in columns if row.get(column)), None)
 
 
 def _build_reference(row: Mapping[str, str], number: int, line: int) -> Reference:
-    pages = "-".join(part for column in ("page start", "page end") if (part := row.get(column, "")))
+    pages = "-".join(part for columns in (_FIRST_PAGE, _LAST_PAGE) if (part := _get_first(row, columns)))
+    citation = _CITATION.match(row.get("source") or "")
     authors, more = _split_authors(_get_value(row, "authors") or "")
     links = find_identifiers(row.get("link"), row.get("url"))
     return Reference(
@@ -111,7 +121,7 @@ def _build_reference(row: Mapping[str, str], number: int, line: int) -> Referenc
         title=_get_value(row, "title"),
         authors=authors,
         more_authors=more,
-        journal=_get_value(row, "journal"),
+        journal=_get_value(row, "journal") or (citation[1] if citation else None),
         year=find_year(_get_value(row, "year")),
         volume=_get_value(row, "volume"),
         issue=_get_value(row, "issue"),
@@ -151,14 +161,19 @@ def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Fiel
     first, dash, last = (reference.pages or "").partition("-")
     for tag, content in (*values, ("SP", first), ("EP", last if dash else "")):
         yield tag, content or ""
-    if reference.pmid:
+    has_database = any(value for column, value in row.items() if _TAGS.get(column) in ("AN", "DB"))
+    if reference.pmid and has_database:
+        yield "N1", f"PMID: {reference.pmid}"
+    elif reference.pmid:
         yield from (("AN", reference.pmid), ("DB", "PubMed"))
     for column, value in row.items():
         tag = _TAGS.get(column, "")
-        if tag == "KW":
+        if column == "source" and _CITATION.match(value):
+            yield "N1", f"citation: {value}"
+        elif tag == "KW":
             for word in value.split(";"):
                 yield "KW", word.strip()
-        elif tag and not (tag in ("AN", "DB") and reference.pmid):
+        elif tag:
             yield tag, value
         elif column not in known and column not in _READ and value:
             yield "N1", f"{column}: {value}"

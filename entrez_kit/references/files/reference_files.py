@@ -8,6 +8,7 @@ from typing import Final
 
 from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.read_csl_json import read_csl_json
+from entrez_kit.references.files.read_exports import read_cochrane, read_wos
 from entrez_kit.references.files.read_nbib import read_nbib
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.references import ReferenceFile, unreadable_error
@@ -17,6 +18,7 @@ KINDS: Final[dict[str, str]] = {
     ".ris": "ris",
     ".json": "csl",
     **dict.fromkeys((".nbib", ".medline"), "nbib"),
+    ".ciw": "wos",
     **dict.fromkeys((".txt", ".text", ".md", ".ids", ".csv", ".tsv", ".jsonl"), "ids"),
 }
 """Formats by suffix. Files of ids are read by another module."""
@@ -25,6 +27,8 @@ PLAIN_TEXT: Final = ("", ".txt", ".text", ".md")
 _SIGNS: Final = (
     ("ris", re.compile(r"\s*+(?:[0-9]++\.\s*+)?TY {1,2}- ")),
     ("nbib", re.compile(r"\s*+PMID *+- ?[0-9]")),
+    ("wos", re.compile(r"\s*+(?:FN [^\n]*+\n\s*+VR |PT\tAU\t)")),
+    ("cochrane", re.compile(r"\s*+Record #[0-9]++ of [0-9]++\s++[A-Z]{2,3}: ")),
     ("bibtex", re.compile(r"(?>(?:\s*+%[^\n]*+\n)*)\s*+@[A-Za-z]++\s*+[{(]")),
     ("csl", re.compile(r'\s*+(?>(?:\[\s*+)?)\{[^\[\]{}]*?"(?:type|title|DOI|items|references|author)"')),
     (
@@ -41,8 +45,17 @@ READERS: Final[dict[str, Callable[[str, str], ReferenceFile]]] = {
     "ris": read_ris,
     "csl": read_csl_json,
     "nbib": read_nbib,
+    "wos": read_wos,
+    "cochrane": read_cochrane,
 }
 HINT: Final = "Name a .bib, .ris, .json (CSL-JSON) or .nbib file."
+_LABEL: Final = re.compile(
+    r"%[0-9A-Z](?= )|[A-Z][A-Z0-9](?: {1,2}-)?(?= )|[A-Z][A-Za-z() ]{1,30}:(?= )|[A-Z]{2,3}-(?= )"
+)
+"""The label of a field at the beginning of a line: "%T ", "T1 ", "TI  - ", "Title: "."""
+_TITLES: Final = frozenset(("%T", "T1", "TI", "Title:", "TI:", "TI  -", "TI -", "TI-"))
+_SHARE_OF_LABELS: Final = 0.5
+"""The smallest share of lines with a label in a file with the fields of an unknown format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,7 @@ def find_kind(text: str) -> str | None:
 
 
 def detect_kind(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
-    """Detect the format of a file by its suffix, or else by its beginning: bibtex, ris, csl, nbib or ids.
+    """Detect the format of a file by its suffix, or else by its beginning: a key of ``READERS``, or ids.
 
     Raises:
         InvalidInput: the format is unknown.
@@ -104,7 +117,23 @@ def detect_kind(text: str, name: str, suffix: str, *, hint: str = HINT) -> str:
     kind = looks or known or ("ids" if suffix in PLAIN_TEXT else None)
     if kind is None:
         raise unreadable_error(name, "the format of this file is unknown", hint=hint)
+    if kind == "ids" and (labels := _find_labels(text)):
+        problem = f"the records of this file have fields ({', '.join(labels)}) of a format that cannot be read"
+        raise unreadable_error(name, problem, hint="Export the records as RIS, or convert the file to RIS.")
     return kind
+
+
+def _find_labels(text: str) -> list[str]:
+    """Return some labels of a text that has a field on most lines, with titles; empty for other texts."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip() and not line.startswith("  ")]
+    labels = [match[0] for line in lines if (match := _LABEL.match(f"{line} "))]
+    if len(labels) < _SHARE_OF_LABELS * len(lines) or not _TITLES & set(labels) or len(set(labels)) < MIN_LABELS:
+        return []
+    return list(dict.fromkeys(labels))[:MIN_LABELS]
+
+
+MIN_LABELS: Final = 3
+"""The fewest labels of a format with fields."""
 
 
 def read_reference_file(text: str, name: str, kind: str) -> ReferenceFile:

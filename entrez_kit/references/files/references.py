@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from pydantic import Field
 
@@ -17,6 +18,15 @@ from entrez_kit.pubmed.xml.dates import YEAR
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
 MAX_SUFFIX: Final = 6
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
+_DOI_ADDRESS: Final = re.compile(
+    r"https?://(?!(?:www\.)?cochranelibrary\.com/central/)[^\s/]++/(?:[^\s/?#]++/){0,4}(?:[^\s/?#]*+\?[^\s/]*?=)?"
+    r"(10\.[0-9]{4,9}/[^\s?#&]++)",
+    re.IGNORECASE,
+)
+"""The address of an article at its publisher, with the DOI. A record of CENTRAL has a DOI of its own in its address."""
+_PAGE_OF_ARTICLE: Final = re.compile(
+    r"/(?:full|abstract|summary|e?pdf|pdfdirect|fulltext|html|meta|references)$|\.pdf$"
+)
 _INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
 
 
@@ -115,6 +125,8 @@ def find_identifiers(*texts: str | None) -> dict[IdKind, str]:
             # A bare number in a note or a URL field can have any meaning, also in brackets.
             if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
                 identifiers.setdefault(identifier.kind, identifier.value)
+            if "doi" not in identifiers and (address := _DOI_ADDRESS.match(unquote(part))):
+                identifiers["doi"] = _PAGE_OF_ARTICLE.sub("", address[1]).rstrip("/.,;")
         for label, value in _LABELLED.findall(text or ""):
             identifier = read_identifier(value)
             if identifier is not None and identifier.kind == label.lower():

@@ -219,7 +219,8 @@ def _write_date(*parts: int) -> str | None:
     return f"{year}/{month}/{day}/" if month else None
 
 
-def _split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+def split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
+    """Yield the first page, and the last one of a range, as RIS fields."""
     first, dash, last = expand_ranges((text or "").replace("--", "-")).partition("-")
     yield "SP", first.strip()
     if dash:
@@ -237,7 +238,7 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
             ("PY", reference.year),
             ("VL", reference.volume),
             ("IS", reference.issue),
-            *_split_pages(reference.pages),
+            *split_pages(reference.pages),
             ("DO", reference.doi),
             ("AN", reference.pmid),
             ("DB", "PubMed" if reference.pmid else None),
@@ -262,7 +263,7 @@ def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
             fields.append(("N1", f"{name}: {value}"))
     date = parse_date(values.get("date") or f"{reference.year or ''} {values.get('month', '')} {values.get('day', '')}")
-    fields += [("PY", reference.year), ("DA", _write_date(*date)), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), ("DA", _write_date(*date)), *split_pages(reference.pages)]
     if values.get("eprint") and values.get("eprinttype", values.get("archiveprefix", "")).lower() == "arxiv":
         fields.append(("UR", f"https://arxiv.org/abs/{values['eprint']}"))
     return _clean([*fields, *_yield_id_fields(reference)])
@@ -304,7 +305,7 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
             fields.append(("N1", f"{name}: {text}"))
     date = clean_csl_date(item.get("issued"))
     parts = date["date-parts"][0] if date else []
-    fields += [("PY", reference.year), ("DA", _write_date(*parts)), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), ("DA", _write_date(*parts)), *split_pages(reference.pages)]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 
@@ -320,7 +321,7 @@ def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, .
         if tag in _NBIB_TAGS
     ]
     fields += [("SN", value.split(" ")[0]) for tag, value in lines if tag in ("IS", "ISBN")]
-    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *split_pages(reference.pages)]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 
@@ -335,7 +336,7 @@ def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
     fields: list[tuple[str, Any]] = [("TY", _ENDNOTE_TYPES.get(number, "GEN")), ("ID", reference.key)]
     fields += [(tag, text) for path, tag in _ENDNOTE_TAGS for text in list_texts(path)]
     fields += [("T2", reference.journal), ("J2", next(iter(list_texts("periodical/abbr-1")), None))]
-    fields += [("PY", reference.year), *_split_pages(reference.pages)]
+    fields += [("PY", reference.year), *split_pages(reference.pages)]
     if not any(tag == "DO" and value for tag, value in fields):
         fields.append(("DO", reference.doi))
     return _clean(fields)

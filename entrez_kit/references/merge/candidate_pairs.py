@@ -66,7 +66,9 @@ def _yield_keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Blo
         yield "pmcid", record.pmcid
     for database, number in record.ids:
         yield "id", database, number
-    family = record.families[0].replace(" ", "")[:FAMILY_LETTERS] if record.families else ""
+    for number in record.registrations:
+        yield "registration", number
+    family = next(iter((*record.families, *record.groups)), "").replace(" ", "")[:FAMILY_LETTERS]
     for title in dict.fromkeys((*record.titles, record.core)):
         squeezed = title.replace(" ", "")
         if len(squeezed) >= TITLE_LETTERS:

@@ -33,7 +33,7 @@ _DATABASES: Final = (
     ("Google Scholar", r"google ?scholar"),
     ("ERIC", r"\beric\b"),
     ("LILACS", r"lilacs"),
-    ("ClinicalTrials.gov", r"clinicaltrials ?\\.?gov"),
+    ("ClinicalTrials.gov", r"clinicaltrials ?\.?gov|\bct ?gov\b"),
     ("ProQuest", r"proquest"),
     ("OpenAlex", r"openalex"),
     ("Crossref", r"crossref"),
@@ -56,6 +56,7 @@ _HOSTS: Final = (
     ("Web of Science", "webofscience"),
     ("Web of Science", "isiknowledge"),
     ("Europe PMC", "europepmc.org"),
+    ("ClinicalTrials.gov", "clinicaltrials.gov/"),
 )
 _NUMBERS: Final = (
     ("Web of Science", re.compile(r"\b(?:WOS|ISI|MEDLINE|BIOSIS|CCC|KJD|RSCI|SCIELO):[A-Z]?[0-9]{9,15}\b")),
@@ -85,7 +86,23 @@ _NUMBER_TAGS: Final = (
     "C7",
     "C8",
 )
+_REGISTRATION: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:NCT[0-9]{8}|ISRCTN ?[0-9]{8}|EUCTR[0-9]{4}-[0-9]{6}-[0-9]{2}|ACTRN[0-9]{14}|DRKS[0-9]{8}"
+    r"|ChiCTR[0-9A-Z-]{4,20}|CTRI/[0-9]{4}/[0-9]{2,3}/[0-9]{4,6}|IRCT[0-9]{6,20}N?[0-9]*|KCT[0-9]{7}|PACTR[0-9]{15,16}"
+    r"|(?:JPRN-)?UMIN[0-9]{9}|jRCTs?[0-9]{9,11}|NTR[0-9]{1,5}|RBR-[0-9a-z]{5,8}|TCTR[0-9]{11}|SLCTR/[0-9]{4}/[0-9]{3})"
+    r"(?![0-9])",
+    re.IGNORECASE,
+)
+"""Numbers of trials in the registers that the World Health Organization lists."""
+_REGISTERS: Final = re.compile(
+    r"clinicaltrials\.gov|trialsearch\.who\.int|isrctn\.(?:com|org)|clinicaltrialsregister\.eu|anzctr\.org\.au|drks\.de"
+    r"|chictr\.org",
+    re.IGNORECASE,
+)
+_REGISTRATION_TAGS: Final = ("AN", "ID", "UR", "C3", "T2", "AU", "A1")
 _OTHER_PMIDS: Final = ("C7", "U1", "U2", "U3", "M1", "C8")
+_PUBMED_NUMBER: Final = re.compile(r"\bPUBMED ([0-9]{5,8})\b")
+_EMBASE_NUMBER: Final = re.compile(r"\bEMBASE ([0-9]{7,12})\b")
 _PMID: Final = re.compile(r"(?:PMID:?\s*)?([0-9]{6,8})", re.IGNORECASE)
 
 
@@ -256,8 +273,9 @@ def _list_sources(fields: Sequence[tuple[str, str]], name: str, kind: str) -> tu
 def _yield_keys(reference: Reference, original: OriginalRecord, source: str) -> Iterator[tuple[str, str]]:
     fields = original.fields
     pmid = reference.pmid
-    # Embase.com writes the PMID in C5. C7 can also be an article number.
-    if not pmid and (match := _PMID.fullmatch(get_first_value(fields, "C5") or "")):
+    # Embase.com writes the PMID in C5, CENTRAL in C3. C7 can also be an article number.
+    numbers = (get_first_value(fields, "C5") or "", *_PUBMED_NUMBER.findall(get_first_value(fields, "C3") or ""))
+    if not pmid and (match := next(filter(None, map(_PMID.fullmatch, numbers)), None)):
         pmid = match[1].lstrip("0")
     if pmid:
         yield "pmid", pmid
@@ -319,6 +337,7 @@ def _build_signature(
         pmid=keys.get("pmid"),
         pmcid=keys.get("pmcid"),
         ids=frozenset(_yield_accessions(fields, keys, source)),
+        registrations=_list_registrations(fields, kinds),
         abstract=get_first_value(fields, *ABSTRACT_TAGS) or "",
         kind=" ".join(_KIND_WORDS.get(kind, kind) for kind in kinds),
     )
@@ -334,6 +353,20 @@ _KIND_WORDS: Final = {
 }
 
 
+def _list_registrations(fields: Sequence[tuple[str, str]], kinds: Sequence[str]) -> frozenset[str]:
+    """Return the numbers of a record of a trial register: by its type, its number as id or author, or its address."""
+    named = [(tag, value) for tag, value in fields if tag in _REGISTRATION_TAGS and len(value) <= MAX_FIELD]
+    is_registration = any("registry record" in kind.casefold() for kind in kinds) or any(
+        _REGISTERS.search(value) if tag in ("UR", "T2") else _REGISTRATION.fullmatch(value.strip(" ,;"))
+        for tag, value in named
+        if tag != "C3"
+    )
+    if not is_registration:
+        return frozenset()
+    found = {match.upper().replace(" ", "") for _, value in named for match in _REGISTRATION.findall(value)}
+    return frozenset(number.removeprefix("JPRN-") for number in found)
+
+
 def _yield_accessions(
     fields: Sequence[tuple[str, str]], keys: dict[str, str], source: str
 ) -> Iterator[tuple[str, str]]:
@@ -343,12 +376,15 @@ def _yield_accessions(
             for database, pattern in _NUMBERS:
                 for match in pattern.findall(value):
                     yield database, match.upper()
+        if tag == "C3":
+            yield from (("Embase", f"L{number}") for number in _EMBASE_NUMBER.findall(value))
         if tag in _OTHER_PMIDS and (match := _PMID.fullmatch(value.strip())):
             yield "PubMed", match[1].lstrip("0")
     if "pmid" in keys:
         yield "PubMed", keys["pmid"]
     if (number := get_first_value(fields, "AN")) and number != keys.get("pmid") and len(number) > 4:
-        yield source, number.upper()
+        has_prefix = source == "Embase" and re.fullmatch("[0-9]{7,12}", number)
+        yield source, f"L{number}" if has_prefix else number.upper()
 
 
 def _fingerprint(reference: Reference, keys: dict[str, str]) -> str:

@@ -55,7 +55,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     Raises:
         InvalidInput: the file cannot be read, or has no records.
     """
-    from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
+    from entrez_kit.references.files.reference_files import detect_kind, find_kind, read_reference_file
 
     if file.references:
         return "references", file.references, []
@@ -64,7 +64,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     read: ReferenceFile
     if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
         return "endnote", *_read_xml(text, name)
-    if suffix in TABLES:
+    if suffix in TABLES and find_kind(text) != "wos":
         from entrez_kit.references.files.read_csv import read_csv
 
         read = read_csv(text, name)

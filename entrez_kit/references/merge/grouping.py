@@ -5,7 +5,7 @@ contradict each other are all left for a person.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Final
@@ -233,10 +233,11 @@ class _Groups:
 
     def _list_distinct(self, members: list[int]) -> list[Signature]:
         """Return one record for each combination of the parts that can be in conflict."""
-        kinds: dict[tuple[str | bool, ...], Signature] = {}
+        kinds: dict[tuple[Hashable, ...], Signature] = {}
         for position in members:
             one = self._records[position]
-            kinds.setdefault((one.pmid, one.doi, one.part, one.is_erratum, one.is_reply, one.is_preprint), one)
+            ids = (one.pmid, one.doi, one.pmcid, one.ids, one.registrations)
+            kinds.setdefault((*ids, one.title, one.issues, one.is_reply, one.is_preprint), one)
         return list(kinds.values())[:MAX_COMPARED]
 
     def list_groups(self) -> list[list[int]]:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from entrez_kit.base.frontend_text import join_with
+from entrez_kit.pubmed.comparison import begins
+from entrez_kit.pubmed.pages import is_article_number
 from entrez_kit.references.merge.record_pair import (
     EXACT,
     LOOSE,
@@ -44,6 +46,7 @@ _KINDS: Final[tuple[tuple[Kind, str], ...]] = (
     ("is_erratum", "a correction"),
     ("is_reply", "a letter, comment or reply"),
     ("is_preprint", "a preprint"),
+    ("is_registration", "a registration of a trial"),
 )
 
 
@@ -69,7 +72,10 @@ def compare(first: Signature, second: Signature) -> PairVerdict | None:
     pair = RecordPair(first, second)
     if first.pmid and first.pmid == second.pmid:
         return PairVerdict("same", f"same PMID {first.pmid}", SAME_PMID)
-    if first.content == second.content and sum(map(bool, first.content)) >= MIN_CONTENT:
+    if first.registrations & second.registrations:
+        return PairVerdict("same", f"same registration {min(first.registrations & second.registrations)}", SAME_NUMBER)
+    is_identical = first.content == second.content and sum(map(bool, first.content)) >= MIN_CONTENT
+    if is_identical and not (pair.has_other_accessions or _has_other_type(pair)):
         return PairVerdict("same", "identical records", IDENTICAL)
     if first.ids & second.ids and not pair.has_two_pmids:
         database, number = min(first.ids & second.ids)
@@ -82,17 +88,35 @@ def compare(first: Signature, second: Signature) -> PairVerdict | None:
 
 
 def find_conflict(first: Signature, second: Signature) -> str | None:
-    """Return why two records are never merged automatically: identifiers, parts or kinds that differ; else None."""
+    """Return why two records are never merged automatically: identifiers, parts, kinds or issues that differ."""
     pair = RecordPair(first, second)
-    if pair.has_two_pmids:
-        return None if first.pmid == second.pmid else f"different PMIDs: {first.pmid} and {second.pmid}"
-    if first.doi and second.doi and first.doi != second.doi:
-        return f"different DOIs: {first.doi} and {second.doi}"
+    if pair.has_two_pmids and first.pmid == second.pmid:
+        return None
+    if identifiers := _find_other_identifiers(pair):
+        return identifiers
     if pair.has_other_parts:
         return f"different parts: {first.part} and {second.part}"
     if pair.has_same_doi:
         return None
-    return next((f"only one is {text}" for kind, text in _KINDS if pair.differs_in(kind)), None)
+    if pair.has_other_registrations:
+        return f"different registrations: {min(one.registrations)} and {min(other.registrations)}"
+    if kind := next((text for kind, text in _KINDS if pair.differs_in(kind)), None):
+        return f"only one is {kind}"
+    if pair.has_common_identifier:
+        return None
+    if pair.has_other_issue:
+        return "different issues"
+    if pair.has_other_accessions and not pair.is_title_at_page:
+        return "different numbers in one database"
+    return "a different word in the titles" if pair.titles.has_other_word else None
+
+
+def _find_other_identifiers(pair: RecordPair) -> str | None:
+    one, other = pair.one, pair.other
+    if pair.has_two_pmids:
+        return None if one.pmid == other.pmid else f"different PMIDs: {one.pmid} and {other.pmid}"
+    has_two_dois = one.doi and other.doi and one.doi != other.doi
+    return f"different DOIs: {one.doi} and {other.doi}" if has_two_dois else None
 
 
 class Rule(NamedTuple):
@@ -113,22 +137,42 @@ def _are_different(_: RecordPair) -> None:
 # Identifiers
 
 
-def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVerdict:
-    """Decide on two records with the same identifier: databases also give one DOI to all abstracts of a meeting."""
+def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVerdict | None:
+    """Decide on two records with the same identifier; None if title, authors and first page differ.
+
+    Databases also give first DOI to all abstracts of a meeting.
+    """
     first, second, titles = pair.first, pair.second, pair.titles
     if pair.has_two_pmids:
         return PairVerdict("undecided", f"{why}, but different PMIDs: {first.pmid} and {second.pmid}")
-    if not first.title or not second.title or titles.ratio >= LOOSE_RATIO or titles.level:
+    if titles.level or not first.title or not second.title:
         if pair.has_other_parts:
             return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
         if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
-        return PairVerdict("same", why, strength)
-    if pair.has_same_pages or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO):
-        return PairVerdict("same", f"{why}, same authors or pages", strength - 5)
-    if pair.has_same_authors and not pair.has_other_pages:  # a translated title
-        return PairVerdict("same", f"{why}, same authors", strength - 5)
-    return PairVerdict("undecided", f"{why}, but different titles")
+    if pair.authors == OTHER_AUTHORS and pair.has_other_pages and one.title and other.title and not titles.level:
+        return None
+    if doubt := _find_doubt(pair):
+        return PairVerdict("undecided", f"{why}, but {doubt}")
+    return PairVerdict("same", why, strength if titles.level or not (one.title and other.title) else strength - 5)
+
+
+def _find_doubt(pair: RecordPair) -> str | None:
+    """Return what contradicts a common identifier: two abstracts of a meeting differ in title, authors or pages."""
+    titles, other_authors, other_pages = pair.titles, pair.authors == OTHER_AUTHORS, pair.has_other_pages
+    if pair.has_same_title and pair.has_specific_title:
+        return "different authors and first pages" if other_authors and other_pages else None
+    if other_authors or other_pages:
+        return f"different {'authors' if other_authors else 'first pages'}"
+    if titles.level >= NEAR or not (pair.one.title and pair.other.title):
+        return None
+    is_unsure = titles.has_other_word and not pair.has_same_pages
+    if pair.is_in_collection or pair.has_other_accessions or is_unsure:
+        return "different titles"
+    is_rewritten = titles.level or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO)
+    if is_rewritten or pair.has_same_pages or (pair.has_same_authors and pair.is_translated):
+        return None
+    return "different titles"
 
 
 # Families
@@ -249,15 +293,56 @@ def _is_certain_place(pair: RecordPair) -> bool:
 
 def _is_work_at_certain_place(pair: RecordPair) -> bool:
     """Return whether two records with the same pages are one work: its title may be translated or rewritten."""
-    if not _is_certain_place(pair):
+    if not _is_certain_place(pair) or pair.has_other_issue or _has_other_accessions(pair):
         return False
-    place, level = pair.place, pair.titles.level
-    is_translated = pair.has_same_authors and place.journal and (place.years or 0) <= 1
-    return bool(is_translated or (level and (pair.has_same_authors or level >= NEAR or place.journal)))
+    titles, place = pair.titles, pair.place
+    if titles.level >= NEAR or begins(pair.one.title, pair.other.title):
+        return True
+    if titles.has_other_word or pair.one.first_page == "1":
+        return False
+    if titles.level:
+        return pair.has_same_authors or bool(place.journal)
+    return pair.is_translated and _are_authors_in_journal(pair)
+
+
+def _are_authors_in_journal(pair: RecordPair) -> bool:
+    return pair.has_same_authors and bool(pair.place.journal) and pair.is_near_in_time
+
+
+def _has_other_accessions(pair: RecordPair) -> bool:
+    """Return whether a database has two records, and the title and its place do not show that they are one work."""
+    return pair.has_other_accessions and not pair.is_title_at_page
+
+
+def _is_unclear_at_certain_place(pair: RecordPair) -> bool:
+    """Return whether only the titles, the issues or the numbers of a database contradict the same pages."""
+    if not _is_certain_place(pair) or not (pair.titles.level or _are_authors_in_journal(pair)):
+        return False
+    if pair.titles.level >= NEAR:
+        return pair.has_specific_title or not pair.has_other_issue
+    is_related = bool(pair.titles.level or pair.place.issue or pair.is_translated)
+    return is_related and pair.place.issue is not False and not pair.has_other_accessions
 
 
 def _have_other_titles_or_authors(pair: RecordPair) -> bool:
     return pair.authors == OTHER_AUTHORS or not pair.titles.level
+
+
+def _is_in_other_issue(pair: RecordPair) -> bool:
+    """Return whether two records are of different issues, and their titles do not identify a work."""
+    return pair.has_other_issue and not (pair.has_specific_title and pair.titles.level >= NEAR)
+
+
+def _is_contradicted(pair: RecordPair) -> bool:
+    """Return whether only the issues, the types or the numbers of a database contradict that records are one work."""
+    contradiction = pair.has_other_issue or _has_other_accessions(pair) or _has_other_type(pair)
+    is_identified = pair.has_identifying_title or bool(pair.place.page)
+    return contradiction and pair.titles.level >= NEAR and is_identified and _has_no_contradiction(pair)
+
+
+def _has_other_type(pair: RecordPair) -> bool:
+    """Return whether a letter and an article have no page that shows that they are one work."""
+    return pair.has_other_type and pair.place.page is None
 
 
 def _is_at_volume_and_page(pair: RecordPair) -> bool:
@@ -266,16 +351,31 @@ def _is_at_volume_and_page(pair: RecordPair) -> bool:
 
 def _is_work_at_place(pair: RecordPair) -> bool:
     """Return whether two records at one volume and page are one work: the titles agree, or nearly agree."""
-    if not _is_at_volume_and_page(pair) or pair.place.journal is False:
+    if not _is_at_volume_and_page(pair) or pair.place.journal is False or pair.titles.level < NEAR:
         return False
-    if pair.titles.level >= NEAR:
-        return bool(pair.has_same_authors or pair.place.journal)
-    is_similar = pair.titles.ratio >= PLACE_RATIO and pair.first.numbers == pair.second.numbers
-    return bool(is_similar and pair.has_same_authors and pair.place.journal)
+    is_other_abstract = pair.titles.is_part and pair.is_in_collection
+    return bool(pair.has_same_authors or pair.place.journal) and not is_other_abstract
+
+
+def _is_similar_at_place(pair: RecordPair) -> bool:
+    """Return whether two records at first volume and page have similar titles, and nothing else contradicts them."""
+    place, titles = pair.place, pair.titles
+    if not _is_at_volume_and_page(pair) or not (pair.has_same_authors and place.journal):
+        return False
+    if titles.level >= NEAR:
+        return True
+    is_similar = titles.ratio >= PLACE_RATIO and pair.first.numbers == pair.second.numbers
+    return is_similar and not _has_other_number(pair)
+
+
+def _has_other_number(pair: RecordPair) -> bool:
+    """Return whether the last pages, the numbers in a database or the identifiers differ."""
+    has_identifiers = pair.has_other_accessions or _find_other_identifiers(pair) is not None
+    return pair.place.last is False or has_identifiers
 
 
 def _is_title_unclear(pair: RecordPair) -> bool:
-    return pair.titles.level < NEAR or not pair.has_identifying_title
+    return not pair.titles.is_alike or not pair.has_identifying_title
 
 
 def _is_work_in_renamed_journal(pair: RecordPair) -> bool:
@@ -298,7 +398,7 @@ def _is_work_in_journal(pair: RecordPair) -> bool:
     has_number = bool(pair.place.volume or pair.place.page)
     if pair.has_same_title:
         return has_number or pair.place.years == 0 or pair.has_same_abstract is True
-    return has_number
+    return has_number and pair.titles.level == NEAR and not pair.titles.is_part
 
 
 def _is_page_without_authors(pair: RecordPair) -> bool:
@@ -307,10 +407,12 @@ def _is_page_without_authors(pair: RecordPair) -> bool:
 
 
 def _is_in_one_issue(pair: RecordPair) -> bool:
-    """Return whether title, authors and issue agree: then the pages of one record are wrong."""
+    """Return whether title, authors, issue and last page agree, or only one record has an article number."""
     place = pair.place
     in_issue = bool(place.journal and place.volume and place.issue) and place.years == 0
-    return in_issue and _has_title_and_authors(pair)
+    has_two_numbers = is_article_number(pair.one.first_page.upper()) != is_article_number(pair.other.first_page.upper())
+    is_mistake = bool(place.last) or has_two_numbers
+    return in_issue and is_mistake and _has_title_and_authors(pair) and not pair.has_other_accessions
 
 
 def _is_work_with_abstract(pair: RecordPair) -> bool:
@@ -319,9 +421,25 @@ def _is_work_with_abstract(pair: RecordPair) -> bool:
 
 
 def _is_conference_contribution(pair: RecordPair) -> bool:
-    in_one_volume = pair.place.journal and pair.place.volume
-    differs = pair.differs_in("is_conference") and bool(pair.place.list_differing())
-    return pair.has_same_authors and differs and not in_one_volume
+    """Return whether one record is of a conference, and the other one is an article, or is at another place."""
+    place = pair.place
+    has_title = pair.titles.is_alike and pair.has_identifying_title
+    if not (pair.differs_in_conference and pair.has_same_authors and has_title) or _is_in_same_issue(place):
+        return False
+    is_elsewhere = bool(place.list_differing()) and not (place.journal and place.volume)
+    return is_elsewhere or pair.one.is_article or pair.other.is_article
+
+
+def _is_in_same_issue(place: PlaceAgreement) -> bool:
+    return bool(place.volume and (place.page or (place.issue and place.page is None)))
+
+
+def _may_be_abstract(pair: RecordPair) -> bool:
+    """Return whether only one record may be of a conference, and the other one has no page that decides it."""
+    differs = pair.one.may_be_abstract != pair.other.may_be_abstract
+    agrees = pair.has_same_authors and pair.titles.is_alike and pair.has_identifying_title
+    has_no_place = pair.place.volume is None or pair.one.supplement != pair.other.supplement
+    return differs and agrees and has_no_place and pair.place.page is None and not _is_in_same_issue(pair.place)
 
 
 def _is_at_other_place(pair: RecordPair) -> bool:
@@ -342,7 +460,8 @@ def _is_another_publication(pair: RecordPair) -> bool:
 def _has_no_contradiction(pair: RecordPair) -> bool:
     """Return whether no part of the place differs, and the authors agree, or only the title does."""
     has_names = pair.has_same_authors or (pair.authors == UNKNOWN_AUTHORS and pair.has_same_title)
-    return has_names and not pair.place.list_differing() and pair.is_near_in_time
+    is_contradicted = pair.titles.level < NEAR and _has_other_number(pair)
+    return has_names and not pair.place.list_differing() and pair.is_near_in_time and not is_contradicted
 
 
 def _merge(base: int, per_level: int = 0, more: str = "") -> Callable[[RecordPair], PairVerdict]:
@@ -360,23 +479,35 @@ def _link_conference(_: RecordPair) -> PairVerdict:
 
 
 def _leave_open(pair: RecordPair) -> PairVerdict:
-    differing = pair.place.list_differing()
-    other_place = f", other {join_with(differing)}" if differing else ""
-    return PairVerdict("undecided", f"{describe_agreement(pair)}{other_place}")
+    contradictions = pair.place.list_differing()
+    contradictions += ["issue"] if pair.has_other_issue else []
+    contradictions += ["number in one database"] if pair.has_other_accessions else []
+    contradictions += ["type"] if pair.has_other_type else []
+    other = f", other {join_with(contradictions)}" if contradictions else ""
+    if pair.differs_in_conference:
+        other += "; only one is of a conference"
+    if identifiers := _find_other_identifiers(pair):
+        other += f"; {identifiers}"
+    return PairVerdict("undecided", f"{describe_agreement(pair)}{other}")
 
 
 TEXT_RULES: Final = (
+    Rule(_is_conference_contribution, _link_conference),
     Rule(_is_work_at_certain_place, _merge(50, 10)),
+    Rule(_is_unclear_at_certain_place, _leave_open),
     Rule(_is_certain_place, _are_different),
     Rule(_have_other_titles_or_authors, _are_different),
+    Rule(_is_in_other_issue, _are_different),
+    Rule(_is_contradicted, _leave_open),
+    Rule(_may_be_abstract, _leave_open),
     Rule(_is_work_at_place, _merge(40, 10)),
+    Rule(_is_similar_at_place, _leave_open),
     Rule(_is_title_unclear, _are_different),
     Rule(_is_work_in_renamed_journal, _merge(45)),
     Rule(_is_work_in_journal, _merge(30, 10)),
     Rule(_is_page_without_authors, _merge(30)),
     Rule(_is_in_one_issue, _merge(35, more=" and issue")),
     Rule(_is_work_with_abstract, _merge(30, more=", same abstract")),
-    Rule(_is_conference_contribution, _link_conference),
     Rule(_is_another_publication, _link_publications),
     Rule(_is_at_other_place, _are_different),
     Rule(_is_same_text, _leave_open),

@@ -1,12 +1,14 @@
 """Measure how two records agree: in title, authors, place (journal, volume, pages), abstract and kind."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 from typing import Final, Literal
 
 from entrez_kit.citations.titles import abbreviates
-from entrez_kit.pubmed.comparison import are_titles_alike
+from entrez_kit.pubmed.comparison import are_titles_alike, is_one_edit
 from entrez_kit.references.merge.signatures import Signature
 
 EXACT: Final = 3
@@ -16,8 +18,14 @@ MIN_WORDS: Final = 4
 """A title with fewer words identifies a work only together with its volume or page."""
 NEAR_RATIO: Final = 92
 LOOSE_RATIO: Final = 75
+LONG_TITLE_WORDS: Final = 6
+"""From this number of words, a title is not the title of a column that each issue has."""
 LONG_TITLE: Final = 40
 """From this number of letters, a title that is a part of another one can be the same title."""
+LONG_WORD: Final = 5
+"""From this number of letters, a word with one other letter is a misspelling, not another word."""
+MAX_REPLACED: Final = 2
+"""Titles in which at most this number of places have other words are of two works: mortality and readmission."""
 SAME_AUTHORS: Final = 2
 UNKNOWN_AUTHORS: Final = 1
 OTHER_AUTHORS: Final = 0
@@ -29,6 +37,8 @@ SAME_ABSTRACT: Final = 92
 OTHER_ABSTRACT: Final = 55
 ABSTRACT_LETTERS: Final = 600
 MIN_ABSTRACT: Final = 200
+_SMALL: Final = frozenset(("a", "an", "the", "of", "in", "on", "and", "for", "to", "by"))
+"""Words that are not compared: databases omit or replace them."""
 _INITIALS: Final = frozenset("abcdefghijklmnopqrstuvwxyz") | frozenset(
     ("de", "la", "van", "der", "von", "el", "al", "le")
 )
@@ -36,12 +46,12 @@ _GENERIC: Final = re.compile(
     r"(?:the )?(?:editorials?|introduction|preface|foreword|abstracts?|letters?|case reports?|news|books?|obituary"
     r"|reviews?|comments?|discussion|conclusions?|summary|report|reports|announcements?|questions?|images?"
     r"|posters?|oral presentations?|from|to|the|editors?|in|of|this|issue|book|and|general|guest|message|welcome"
-    r"|contents)"
+    r"|contents|corrections?|retraction|concern)"
     r"(?: (?:editorials?|letters?|case|reports?|news|books?|reviews?|comments?|in|of|this|issue|the|to|from|editors?"
     r"|and|abstracts?|clinical|medicine|images?|presentations?|introduction|general|discussion))*"
 )
 """Titles that many articles share."""
-Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_conference"]
+Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_registration"]
 
 
 class RecordPair:
@@ -77,6 +87,35 @@ class RecordPair:
         return bool(self.first.doi and self.first.doi == self.second.doi)
 
     @property
+    def has_other_accessions(self) -> bool:
+        """Whether a database has two numbers of one form for the records, and no number is common."""
+        return have_other_accessions(self.one, self.other)
+
+    @property
+    def has_common_identifier(self) -> bool:
+        """Whether the DOI, the PMCID, a registration, or a number in a database is the same."""
+        one, other = self.one, self.other
+        has_pmcid = bool(one.pmcid and one.pmcid == other.pmcid)
+        return self.has_same_doi or has_pmcid or bool(one.ids & other.ids or one.registrations & other.registrations)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether one title can be the translation of the other one, by their languages."""
+        return self.one.language != self.other.language
+
+    @property
+    def has_other_type(self) -> bool:
+        """Whether one record is a letter or an editorial by its type, and the other one an article."""
+        one, other = self.one, self.other
+        return one.is_letter != other.is_letter and one.is_article != other.is_article
+
+    @property
+    def has_other_registrations(self) -> bool:
+        """Whether both records are of trial registers, with different numbers."""
+        mine, theirs = self.one.registrations, self.other.registrations
+        return bool(mine and theirs and not mine & theirs)
+
+    @property
     def has_two_pmids(self) -> bool:
         """Whether both records have a PMID."""
         return bool(self.first.pmid and self.second.pmid)
@@ -108,6 +147,37 @@ class RecordPair:
             return False
         words = min(len(self.first.title.split()), len(self.second.title.split()))
         return words >= MIN_WORDS or bool(self.place.volume or self.place.page)
+
+    @property
+    def has_specific_title(self) -> bool:
+        """Whether the titles have enough words, and are not titles of columns such as "From the editor"."""
+        words = min(len(self.one.title.split()), len(self.other.title.split()))
+        return words >= MIN_WORDS and not _GENERIC.fullmatch(self.one.title)
+
+    @property
+    def has_other_issue(self) -> bool:
+        """Whether the issues differ, and cannot be a mistake in records of one long title at one range of pages."""
+        is_mistake = self.place.is_certain and self.has_same_title and self.has_same_authors
+        is_mistake = is_mistake and len(self.one.title.split()) >= LONG_TITLE_WORDS
+        return self.place.issue is False and not is_mistake
+
+    @property
+    def is_title_at_page(self) -> bool:
+        """Whether a title that identifies a work is at one page of a volume in both records."""
+        return self.has_same_title and self.has_specific_title and self.place.is_whole
+
+    @property
+    def is_in_collection(self) -> bool:
+        """Whether a record may be one of several abstracts on its page or with its DOI."""
+        return self.one.may_be_abstract or self.other.may_be_abstract
+
+    @property
+    def differs_in_conference(self) -> bool:
+        """Whether only one record is of a conference; the proceedings of one journal name do not count."""
+        one, other = self.one, self.other
+        if self.place.journal:
+            return one.is_conference != other.is_conference
+        return (one.is_conference or one.is_proceedings) != (other.is_conference or other.is_proceedings)
 
     @property
     def has_same_pages(self) -> bool:
@@ -143,11 +213,17 @@ class TitleAgreement:
         level: ``EXACT``, ``NEAR``, ``LOOSE``, or 0 for different titles.
         ratio: the ratio of equal letters in percent.
         cores: the same ratio without the words of their kinds ("part", "protocol", "erratum").
+        is_part: whether one title is the beginning or the end of the other one.
+        is_alike: whether the titles agree, except for words that are similar: men and women.
+        has_other_word: whether the titles agree, except for one or two words: mortality and readmission.
     """
 
     level: int = 0
     ratio: float = 0.0
     cores: float = 0.0
+    is_part: bool = False
+    is_alike: bool = False
+    has_other_word: bool = False
 
 
 def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
@@ -157,6 +233,8 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
     if not first.title or not second.title:
         return TitleAgreement()
     level, best, cores = 0, 0.0, 0.0
+    if _is_beginning(first, second) or _is_beginning(second, first):
+        level = NEAR
     for mine in first.titles:
         for theirs in second.titles:
             best = max(best, ratio(mine, theirs))
@@ -164,21 +242,95 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
     if first.core and second.core:
         is_whole = first.core == first.title and second.core == second.title
         cores = best if is_whole else ratio(first.core, second.core)
-    if level < EXACT and first.numbers != second.numbers and not _is_extended(first, second):
-        level = min(level, LOOSE)
-    return TitleAgreement(level, best, cores)
+    if level == EXACT:
+        return TitleAgreement(level, best, cores, is_alike=True)
+    has_numbers = first.numbers == second.numbers or _is_extended(first, second)
+    level = level if has_numbers else min(level, LOOSE)
+    is_alike = has_numbers and best >= NEAR_RATIO and are_titles_alike(first.title, second.title)
+    return TitleAgreement(
+        level,
+        best,
+        cores,
+        is_part=level == NEAR and not (first.is_cut or second.is_cut) and _is_part(first.title, second.title),
+        is_alike=is_alike or level == NEAR,
+        has_other_word=level != NEAR and _has_other_word(first, second),
+    )
+
+
+def _is_beginning(first: Signature, second: Signature) -> bool:
+    """Return whether a title that ends with "..." is the beginning of the second first."""
+    mine, theirs = first.title.replace(" ", ""), second.title.replace(" ", "")
+    return first.is_cut and len(mine) >= LONG_TITLE and theirs.startswith(mine)
+
+
+def _is_part(first: str, second: str) -> bool:
+    """Return whether first title is the beginning or the end of the second first, as if a subtitle was omitted."""
+    smaller, larger = sorted((first, second), key=len)
+    return len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}"))
 
 
 def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
     """Return the level of agreement of two folded titles with this ratio of equal letters."""
     if ratio == 100 or mine.replace(" ", "") == theirs.replace(" ", ""):
         return EXACT
-    smaller, larger = sorted((mine, theirs), key=len)
-    if len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}")):
-        return NEAR
-    if ratio >= NEAR_RATIO and are_titles_alike(mine, theirs):
+    if _is_part(mine, theirs) or (ratio >= NEAR_RATIO and _is_misspelt(mine, theirs)):
         return NEAR
     return LOOSE if ratio >= LOOSE_RATIO else 0
+
+
+def _list_changes(mine: str, theirs: str) -> list[tuple[list[str], list[str]]]:
+    """Return the places at which two titles have second words, and the words of each first."""
+    first, second = mine.split(), theirs.split()
+    codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+    changes = [(first[a:b], second[c:d]) for code, a, b, c, d in codes if code != "equal"]
+    important = [(first, second) for first, second in changes if not _SMALL.issuperset((*first, *second))]
+    changes = [(_omit_small_words(first), _omit_small_words(second)) for first, second in important]
+    return [(first, second) for first, second in changes if "".join(first) != "".join(second)]
+
+
+def _omit_small_words(words: list[str]) -> list[str]:
+    """Return the words without small ones; all words if they are all small: "a" and "b" are different."""
+    return [word for word in words if word not in _SMALL] or words
+
+
+def _is_edit(first: str, second: str) -> bool:
+    """Return whether first of two words is long, and differs in first letter from the second first."""
+    is_word = first.isalpha() and second.isalpha()
+    return is_word and max(len(first), len(second)) >= LONG_WORD and is_one_edit(first, second)
+
+
+def _is_misspelt(mine: str, theirs: str) -> bool:
+    """Return whether two titles differ in misspelt words only: in first letter of a long word, after its beginning.
+
+    Opposites differ at their beginning: abduction and adduction, afferent and efferent, typical and atypical.
+    """
+    for change in _list_changes(mine, theirs):
+        first, second = map("".join, change)
+        letters = 2 if len(first) == len(second) else 1  # a missing letter makes no second word, except for the first first
+        if first[:letters] != second[:letters] or not _is_edit(first, second):
+            return False
+    return True
+
+
+def _has_other_word(first: Signature, second: Signature) -> bool:
+    """Return whether two titles have the same words, except for first or two places with second words.
+
+    A word in addition, or first with another letter, is not another word. Two translations can have second words.
+    """
+    if first.language or second.language:
+        return False
+    changes = _list_changes(first.title, second.title)
+    return 0 < len(changes) <= MAX_REPLACED and not any(_is_addition(*change) for change in changes)
+
+
+def _is_addition(mine: Sequence[str], theirs: Sequence[str]) -> bool:
+    """Return whether some words are others with words in addition, or with first missing or second letter."""
+    first, second = sorted((mine, theirs), key=len)
+    beginnings = ("".join(second[:size]) for size in range(len(second) + 1))
+    first, second = "".join(first), "".join(second)
+    are_words = min(len(first), len(second)) > 2 and (first + second).isalpha()
+    has_missing_letter = are_words and len(first) != len(second) and is_one_edit(first, second)
+    return first in beginnings or has_missing_letter or _is_edit(first, second)
 
 
 def _is_extended(first: Signature, second: Signature) -> bool:
@@ -201,7 +353,7 @@ def _is_core_inside(first: Signature, second: Signature) -> bool:
 def compare_authors(first: Signature, second: Signature) -> int:
     """Return whether the authors agree, are unknown or differ."""
     if not first.families or not second.families:
-        return UNKNOWN_AUTHORS
+        return _compare_groups(first, second)
     if len(first.families) == 1:
         agrees = _has_author(first, second)
     elif len(second.families) == 1:
@@ -211,6 +363,12 @@ def compare_authors(first: Signature, second: Signature) -> int:
             _share_names(first, second) or _share_swapped_names(first, second) or _share_similar_names(first, second)
         )
     return SAME_AUTHORS if agrees else OTHER_AUTHORS
+
+
+def _compare_groups(one: Signature, second: Signature) -> int:
+    """Return whether a group is the same; the persons of second groups are unknown."""
+    is_same = any(_is_similar(mine, theirs) for mine in one.groups for theirs in second.groups)
+    return SAME_AUTHORS if is_same else UNKNOWN_AUTHORS
 
 
 def _has_author(lone: Signature, second: Signature) -> bool:
@@ -278,7 +436,7 @@ class PlaceAgreement:
 
     @property
     def is_certain(self) -> bool:
-        """Whether no other article can have this place: a range of at least three pages in a volume."""
+        """Whether no other article of the issue has this place: a range of at least three pages in a volume."""
         return bool(self.volume and self.page and self.last and self.long)
 
     @property
@@ -297,7 +455,7 @@ def compare_places(first: Signature, second: Signature) -> PlaceAgreement:
     return PlaceAgreement(
         journal=_is_same_journal(first, second),
         volume=_is_equal(first.volume, second.volume),
-        issue=_is_equal(first.issue, second.issue),
+        issue=_is_same_issue(first, second),
         page=_is_same_first_page(first, second),
         last=_is_equal(first.last_page, second.last_page),
         years=abs(first.year - second.year) if first.year and second.year else None,
@@ -308,6 +466,25 @@ def compare_places(first: Signature, second: Signature) -> PlaceAgreement:
 def _is_equal(mine: str, theirs: str) -> bool | None:
     """Return whether two values are equal; None if one is missing."""
     return mine == theirs if mine and theirs else None
+
+
+def _is_same_issue(first: Signature, second: Signature) -> bool | None:
+    """Return whether two issues have a number in common; else whether two supplements have the same number."""
+    if first.issues and second.issues:
+        return bool(first.issues & second.issues)
+    return _is_equal(first.supplement.removeprefix("s"), second.supplement.removeprefix("s"))
+
+
+def have_other_accessions(first: Signature, second: Signature) -> bool:
+    """Return whether a database has two numbers of first form for the records, and no number is common."""
+    if first.ids & second.ids:
+        return False
+    return bool(_list_forms(first) & _list_forms(second))
+
+
+def _list_forms(record: Signature) -> set[tuple[str, str]]:
+    """Return the forms of the accession numbers of each database: a database can have two kinds of numbers."""
+    return {(database, re.sub("[0-9]", "0", number)) for database, number in record.ids if database != "PubMed"}
 
 
 def _is_same_first_page(first: Signature, second: Signature) -> bool | None:

@@ -50,14 +50,35 @@ _ERRATUM: Final = re.compile(
     r"|(?:notice|statement|expression) of (?:retraction|concern|correction|redundant publication)|retraction note"
     r"|withdrawal|withdrawn article|republished|expression of concern)\b(?! of (?:anemia|metabolic|acidosis"
     r"|deformit|vitamin|hypo|hyper))"
-    r"(?: (?:to|for|of|notice|note|in|on))*"
+    r"(?: (?:to|for|of|notice|note|in|on)\b)*"
+)
+_CITED: Final = re.compile(
+    r"(?:\((?:retraction of )?vol\.? ?[^()]{1,40}, (?:pg|p|art)[^()]{1,40}, (?:19|20)[0-9]{2}\)"
+    r"|\([^()]{3,120} \((?:19|20)[0-9]{2}\)[ ,:;][^\n]{1,200}\)"
+    r"|\[[^\[\]]{3,160} \((?:19|20)[0-9]{2}\)[^\[\]]{1,60}\])$",
+    re.IGNORECASE,
+)
+"""The article that a correction or a letter is about: "(vol 17, pg 245, 2015)", "(Heart (2015) 17:3 (245-253))"."""
+_NOTICE_REMARK: Final = re.compile(
+    r"\((retraction of )?vol\.? ?[^()]{1,40}, (?:pg|p|art)[^()]{1,40}, (?:19|20)[0-9]{2}\)\W*$", re.IGNORECASE
+)
+"""The remark of the Web of Science in the title of a correction or a retraction."""
+_NOTICES: Final = (("retraction", "retraction"), ("withdraw", "retraction"), ("concern", "concern"))
+_CUT: Final = re.compile(r"(?:\.{3}|\u2026)\W*$")
+_GROUP: Final = re.compile(
+    r"\b(?:groups?|investigators?|stud(?:y|ies)|trials?|trialists|committee|collaborat(?:ors?|ions?|ives?)|consortium"
+    r"|society|association|network|team|project|institute|organi[sz]ation|task force|panel|council|foundation|agency)\b"
+)
+"""Words in the names of groups."""
+_NO_AUTHORS: Final = frozenset(
+    ("null", "anonymous", "anon", "unknown", "no authors listed", "no authorship indicated", "et al")
 )
 _REPLY: Final = re.compile(
     r"^(?:(?:the )?(?:authors?|editors?)s? (?:s )?(?:reply|response|comment)|reply|response|in reply|in response"
     r"|comments? (?:on|to|regarding)|commentary(?: on)?|comment|re|letter(?: to the editor)?|correspondence"
     r"|editorial(?: comment(?:ary)?)?"
     r"|discussion(?: of)?|invited commentary|rebuttal|a reply|reply to|response to|letter by)\b(?: (?:to|on"
-    r"|from|by|regarding|re))*"
+    r"|from|by|regarding|re)\b)*"
 )
 _REPLY_END: Final = re.compile(r"\b(?:(?:the )?authors?(?: s)? (?:reply|response)|reply|a reply|in reply|rebuttal)$")
 _PROTOCOL: Final = re.compile(
@@ -103,6 +124,23 @@ _JOURNALS_OF_PROCEEDINGS: Final = tuple(
 _ABSTRACT_TITLE: Final = re.compile(
     r"[\[(](?:meeting |conference |poster )?abstracts?\b[^\[\]()]{0,40}[\])]", re.IGNORECASE
 )
+_ARTICLE: Final = re.compile(
+    r"\b(?:article|review|trial|study|meta-analysis|case reports?|observational|multicenter|guideline)\b"
+)
+"""Types of records that are articles, not conference abstracts."""
+_LETTER: Final = re.compile(r"\b(?:letter|editorial)\b")
+_ENGLISH_TEXT: Final = "of the and with from by for to on at between among during after versus their its"
+_FOREIGN_TEXT: Final = (
+    "und der die das bei mit von zur zum des dem durch eine einer eines nach über für als "
+    "de la las los del el y con para por una un en al su les et dans chez une du le au aux sur par "
+    "di della dei delle nel nella il da do dos das na em com os "
+    "och hos av til og med van het een bij voor ved efter pri po iz"
+)
+_ENGLISH: Final = frozenset(_ENGLISH_TEXT.split())
+_FOREIGN: Final = frozenset(_FOREIGN_TEXT.split())
+"""Frequent words of English titles, and of titles in other languages that are written with Latin letters."""
+_TRANSLATED: Final = re.compile(rf"<ORIGINAL>|[\[(](?:in )?(?!english)(?:{LANGUAGES})[\])]", re.IGNORECASE)
+"""Signs of a translated title: its original, or a language other than English."""
 _SUPPLEMENT: Final = ("suppl", "spec", "abstr")
 _COCHRANE: Final = re.compile(r"10\.1002/14651858\.(cd[0-9]+|mr[0-9]+)(?:\.pub([0-9]+))?")
 _VERSIONED: Final = re.compile(
@@ -123,10 +161,11 @@ _STOP: Final = frozenset(
 _NO_PAGES: Final = re.compile(
     r"[0-9]{1,2}-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)-[0-9]{1,2}"
-    r"|[0-9]+ ?p(?:ages)?\.?|no pagination.*|n/?a|epub.*|online.*",
+    r"|[0-9]+ ?p(?:ages)?\.?|[0\W_]+|epub.*|online.*|\(?no pagination.*|(?=[^0-9]*$)(?![ivxl\W]+$).*",
     re.IGNORECASE,
 )
-"""Values that are not pages: pages 1-10 that a spreadsheet changed to "01-Oct", and numbers of pages ("215 p")."""
+"""Values that are not pages: pages 1-10 that a spreadsheet changed to "01-Oct", numbers of pages ("215 p"), zero, and
+words without a number, such as "N.PAG" and "(no pagination)"; Roman numbers are pages."""
 MAX_TITLE: Final = 1000
 
 
@@ -150,6 +189,7 @@ class RecordFields:
     pmid: str | None = None
     pmcid: str | None = None
     ids: frozenset[tuple[str, str]] = frozenset()
+    registrations: frozenset[str] = frozenset()
     abstract: str | None = None
     kind: str = ""
 
@@ -165,11 +205,18 @@ class Signature:
         core: the title without the words of its kind: part, protocol, erratum, reply, update.
         numbers: the numbers of the title, Roman ones and words included.
         part: the number of a part ("Part II").
-        families: the folded family names, in order.
+        is_cut: whether the title ends with "...".
+        families: the folded family names of persons, in order.
+        groups: the folded names of groups.
         names: the words of all names of the first author.
         everyone: the words of all names of all authors, which also agree if given and family names are swapped.
         starts: the first pages of all ranges ("230-5, 246-51").
+        issues: the numbers of the issue, without those of a supplement.
         ids: identifiers of databases other than PubMed, as pairs of database and number.
+        registrations: the numbers of a record of a trial register; records of articles have none here.
+        language: "foreign" for a title that is not in English, "translated" for "[A translated title]", or "".
+        is_article: whether its type says that it is an article.
+        is_letter: whether its type says that it is a letter or an editorial, not an article.
     """
 
     number: int
@@ -178,7 +225,9 @@ class Signature:
     core: str = ""
     numbers: tuple[str, ...] = ()
     part: str = ""
+    is_cut: bool = False
     families: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     names: frozenset[str] = frozenset()
     everyone: frozenset[str] = frozenset()
     journal: str = ""
@@ -187,6 +236,7 @@ class Signature:
     volume: str = ""
     supplement: str = ""
     issue: str = ""
+    issues: frozenset[str] = frozenset()
     first_page: str = ""
     last_page: str = ""
     starts: frozenset[str] = frozenset()
@@ -194,20 +244,39 @@ class Signature:
     doi: str = ""
     pmcid: str = ""
     ids: frozenset[tuple[str, str]] = frozenset()
+    registrations: frozenset[str] = frozenset()
     abstract: str = ""
     is_erratum: bool = False
     is_reply: bool = False
     is_protocol: bool = False
     is_preprint: bool = False
     is_conference: bool = False
+    is_proceedings: bool = False
+    is_article: bool = False
+    is_letter: bool = False
+    language: str = ""
 
     @property
     def content(self) -> tuple[str | int | tuple[str, ...] | None, ...]:
         """The fields that are equal in two copies of one record."""
         return (
-            *(self.title, self.families, self.journal, self.year, self.volume, self.issue, self.supplement),
+            *(
+                self.title,
+                self.families,
+                self.groups,
+                self.journal,
+                self.year,
+                self.volume,
+                self.issue,
+                self.supplement,
+            ),
             *(self.first_page, self.last_page, self.pmid, self.doi, self.pmcid),
         )
+
+    @property
+    def is_registration(self) -> bool:
+        """Whether it is a record of a trial register."""
+        return bool(self.registrations)
 
     @property
     def pages_length(self) -> int:
@@ -215,12 +284,17 @@ class Signature:
         first, last = _NUMBER.findall(self.first_page), _NUMBER.findall(self.last_page)
         return int(last[-1][:9]) - int(first[-1][:9]) + 1 if first and last else 0
 
+    @property
+    def may_be_abstract(self) -> bool:
+        """Whether it is of a conference, or on one or two pages of a supplement."""
+        return self.is_conference or bool(self.supplement and self.first_page and self.pages_length <= 2)
+
 
 def clean_title(text: str) -> str:
     """Return a title without markup and without the remarks of databases."""
     text = " ".join(text.split())[:MAX_TITLE]
     text = _MARKUP.sub("", unescape(text)) if "<" in text or "&" in text else text
-    return _REMARKS.sub(" ", text).strip(" .\"'")
+    return _CITED.sub("", _REMARKS.sub(" ", text).strip(" .\"'")).strip(" .\"'")
 
 
 def fold_title(text: str) -> str:
@@ -317,26 +391,29 @@ def _fold_name(text: str) -> str:
 def build_signature(number: int, record: RecordFields) -> Signature:
     """Return the signature of a record, from its position among all records and its fields."""
     folded, titles = read_title(record.title or "")
+    core = _find_core(folded)
     name, journals = fold_journal(record.journal) if record.journal else ("", ())
     kind, key = record.kind.casefold(), read_doi(record.doi)
-    families = [_fold_name(family) for family, _ in record.authors]
-    first = record.authors[0] if record.authors else ("", "")
+    if notice := _find_notice(record.title or "", folded, kind):
+        folded = f"{notice} {core}".strip()
+        titles = (folded,)
+    persons, groups = _split_names(record.authors)
+    first = persons[0] if persons else ("", "")
     ranges = _read_ranges(record.pages or "")
     first_page, last_page = ranges[0] if ranges else ("", "")
     return Signature(
         number=number,
         title=folded,
         titles=titles,
-        core=_find_core(folded),
+        core=core,
         numbers=list_numbers(folded),
         part=find_part(folded),
-        families=tuple(family for family in families if family and family != "null"),
+        is_cut=_CUT.search(record.title or "") is not None,
+        families=tuple(_fold_name(family) for family, _ in persons),
+        groups=groups,
         names=frozenset(_fold_name(f"{first[0]} {first[1]}").split()),
         everyone=frozenset(
-            word
-            for family, given in record.authors
-            for word in _fold_name(f"{family} {given}").split()
-            if len(word) > 2
+            word for family, given in persons for word in _fold_name(f"{family} {given}").split() if len(word) > 2
         ),
         journal=name,
         journals=journals,
@@ -344,6 +421,7 @@ def build_signature(number: int, record: RecordFields) -> Signature:
         volume=_read_volume(record.volume or ""),
         supplement=_read_supplement(f"{record.volume or ''} {record.issue or ''}"),
         issue=fold_text(record.issue or ""),
+        issues=_read_issues(record.issue or ""),
         first_page=first_page,
         last_page=last_page,
         starts=frozenset(first for first, _ in ranges if first),
@@ -351,12 +429,17 @@ def build_signature(number: int, record: RecordFields) -> Signature:
         doi=key,
         pmcid=record.pmcid or "",
         ids=record.ids,
+        registrations=record.registrations,
         abstract=record.abstract or "",
-        is_erratum=_is_erratum(folded, kind),
+        is_erratum=bool(notice),
         is_reply=_REPLY.match(folded) is not None or _REPLY_END.search(folded) is not None,
         is_protocol=_PROTOCOL.search(folded) is not None or "protocol" in kind,
         is_preprint=_is_preprint(key, name, kind),
-        is_conference=_is_conference(record.title or "", name, kind),
+        is_conference=_is_conference(record.title or "", kind),
+        is_proceedings=_is_proceedings(name),
+        is_article=_ARTICLE.search(kind) is not None,
+        is_letter=_LETTER.search(kind) is not None and _ARTICLE.search(kind) is None,
+        language=_detect_language(record.title or ""),
     )
 
 
@@ -372,6 +455,12 @@ def _read_volume(volume: str) -> str:
     return digits[0].lstrip("0") if digits else _convert_roman(volume)
 
 
+def _read_issues(issue: str) -> frozenset[str]:
+    """Return the numbers of an issue ("1-2", "Pt 3") without those of a supplement ("SUPPL. 2")."""
+    before = issue.lower().partition("suppl")[0]
+    return frozenset(number.lstrip("0") for number in _NUMBER.findall(before))
+
+
 def _read_supplement(place: str) -> str:
     """Return the numbers of a supplement in volume and issue, "s" for one without a number, "" without one."""
     place = place.lower()
@@ -380,18 +469,61 @@ def _read_supplement(place: str) -> str:
     return " ".join(_NUMBER.findall(place.partition("suppl")[2])) or "s"
 
 
-def _is_erratum(title: str, kind: str) -> bool:
-    words = ("erratum", "retraction of", "retraction notice")
-    return _ERRATUM.match(title) is not None or any(word in kind for word in words)
+def _detect_language(title: str) -> str:
+    """Return "foreign" for a title that is not in English, "translated" for an English title of such an article."""
+    if _is_foreign(title):
+        return "foreign"
+    is_in_brackets = title.strip(" .").startswith("[") and title.strip(" .").endswith("]")
+    return "translated" if is_in_brackets or _TRANSLATED.search(title) else ""
+
+
+def _is_foreign(title: str) -> bool:
+    """Return whether a title is not in English, by its most frequent words, or else by letters with accents."""
+    words = re.findall(r"[^\W\d_]+", clean_title(title).casefold())
+    english, other = (sum(word in known for word in words) for known in (_ENGLISH, _FOREIGN))
+    if english or other:
+        return other > english
+    return any(not letter.isascii() and not "\u0370" <= letter <= "\u03ff" for word in words for letter in word)
+
+
+def _split_names(authors: Sequence[tuple[str, str]]) -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """Return the persons among authors, and the folded names of groups."""
+    persons, groups = [], []
+    for family, given in authors:
+        name = _fold_name(family)
+        if not given and _GROUP.search(name):
+            groups.append(name)
+        elif name and name not in _NO_AUTHORS:
+            persons.append((family, given))
+    return persons, tuple(groups)
+
+
+def _find_notice(text: str, title: str, kind: str) -> str:
+    """Return what a record announces: "retraction", "concern" or "correction" of an article; "" for other records.
+
+    Args:
+        text: the title.
+        title: the folded title.
+    """
+    remark = None if _REPLY.match(title) else _NOTICE_REMARK.search(text)
+    beginning = _ERRATUM.match(title)
+    named = any(word in kind for word in ("erratum", "retraction of", "retraction notice"))
+    if not (remark or beginning or named):
+        return ""
+    words = f"{remark[1] or '' if remark else ''} {beginning[0] if beginning else ''} {kind}".casefold()
+    return next((notice for word, notice in _NOTICES if word in words), "correction")
 
 
 def _is_preprint(doi: str, journal: str, kind: str) -> bool:
     return "preprint" in kind or doi.startswith(_PREPRINT_DOIS) or _PREPRINT_SERVER.search(journal) is not None
 
 
-def _is_conference(title: str, journal: str, kind: str) -> bool:
-    """Return whether a record is of a conference, by its journal, its type or a remark in its title."""
-    if _CONFERENCE.search(journal) and not any(name in journal for name in _JOURNALS_OF_PROCEEDINGS):
-        return True
+def _is_proceedings(journal: str) -> bool:
+    """Return whether a journal is the proceedings of a conference."""
+    return _CONFERENCE.search(journal) is not None and not any(name in journal for name in _JOURNALS_OF_PROCEEDINGS)
+
+
+def _is_conference(title: str, kind: str) -> bool:
+    """Return whether a record is of a conference, by its type or a remark in its title."""
     words = ("conference", "proceeding", "meeting abstract", "congress", "cpaper")
     return any(word in kind for word in words) or _ABSTRACT_TITLE.search(title) is not None

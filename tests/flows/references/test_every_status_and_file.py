@@ -231,6 +231,10 @@ def test_the_command_returns_each_statement_of_a_source(
 RIS: Final = "TY  - JOUR\nID  - a\nAN  - 99000050\nER  - \n"
 CSL: Final = json.dumps([{**ITEM, "id": "a"}])
 NBIB: Final = "PMID- 99000050\nTI  - Moonlight exposure doubles overnight memory in shift workers\n\n"
+SHIFTS: Final = "Moonlight exposure doubles overnight memory in shift workers"
+WOS: Final = f"FN Clarivate Analytics Web of Science\nVR 1.0\nPT J\nTI {SHIFTS}\nPM 99000050\nER\n\nEF\n"
+WOS_TABLE: Final = f"PT\tAU\tTI\tSO\tPM\nJ\t\t{SHIFTS}\t\t99000050\n"
+COCHRANE: Final = f"Record #1 of 1\nID: CN-00000001\nTI: {SHIFTS}\nPM: PUBMED 99000050\n"
 BIB: Final = f"@article{{a, pmid={{99000050}}, {MOON}}}\n"
 MD: Final = f"# T\n\nSo [1].\n\n## References\n\n1. {MARKED}\n2. {INVENTED}\n"
 TEX: Final = f"\\documentclass{{article}}\\begin{{document}}So \\cite{{moon}}.\n{BBL}\\end{{document}}\n"
@@ -258,6 +262,9 @@ FILE_ROWS: Final[Mapping[str, tuple[bytes | str, Sequence[tuple[str, str | None]
     "refs.json": (CSL, ONE),
     **dict.fromkeys(("refs.nbib", "refs.medline"), (NBIB, ONE)),
     **dict.fromkeys(("saved.txt",), (NBIB, ONE)),
+    **dict.fromkeys(("savedrecs.ciw", "savedrecs.txt"), (WOS, ONE)),
+    **dict.fromkeys(("table.tsv", "table.txt"), (WOS_TABLE, ONE)),
+    "citation-export.txt": (COCHRANE, ONE),
     **dict.fromkeys(("list.ids", "ids.txt", "ids.text"), ("99000050\nPMC9999999\n", TWO)),
     "ids.csv": ("title,pmid\nMoonlight,99000050\nNothing,99999999\n", TWO),
     "ids.tsv": ("title\tpmid\nMoonlight\t99000050\nNothing\t99999999\n", TWO),

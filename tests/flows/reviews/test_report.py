@@ -130,7 +130,7 @@ def test_the_same_review_gives_the_same_report(cli: Cli, report: dict[str, Any])
 def test_open_items_of_prisma_s_are_listed_until_a_person_answers(cli: Cli, report: dict[str, Any]) -> None:
     items = {one["number"]: one for one in report["prisma_s"]}
     assert len(items) == 16
-    assert [items[number]["is_open"] for number in (1, 8, 13, 15, 16)] == [False] * 5
+    assert [items[number]["is_open"] for number in (1, 13, 15, 16)] == [False] * 4
     assert items[14]["is_open"]
     with Path("review.toml").open("a", encoding="utf-8") as file:
         file.write('[prisma_s]\n14 = "PRESS"\n')
@@ -138,6 +138,32 @@ def test_open_items_of_prisma_s_are_listed_until_a_person_answers(cli: Cli, repo
     again = json.loads(cli("review", "report", "--json").out)
 
     assert again["prisma_s"][13]["text"] == "PRESS"
+
+
+def test_strategies_of_all_databases_are_needed_and_the_service_that_answered_is_named(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    Path("s.txt").write_text("1. crispr.ti,ab.\n", encoding="utf-8")
+    Path("e.ris").write_text("TY  - JOUR\nTI  - Invented sleep\nPY  - 2020\nER  - \n", encoding="utf-8")
+    assert cli("review", "init", "r", "--strategy", "s.txt", "--title", "Sleep").status == 0
+    monkeypatch.chdir("r")
+    assert cli("--demo", "review", "search").status == 0
+    for source in ("Embase", "CINAHL"):
+        assert cli("review", "import", "--source", source, "../e.ris").status == 0
+    (item, platform) = (json.loads(cli("review", "report", "--json").out)["prisma_s"][number] for number in (7, 0))
+    assert item["is_open"]
+    assert "Embase, CINAHL" in item["text"] or "CINAHL, Embase" in item["text"]
+    assert "Demo" in platform["text"]
+    assert "E-utilities" not in platform["text"]
+    Path("strategies/embase.txt").write_text("1. sleep.ti,ab.\n", encoding="utf-8")
+    with Path("review.toml").open("a", encoding="utf-8") as file:
+        file.write('[sources.Embase]\nstrategy = "strategies/embase.txt"\n[sources.CINAHL]\nstrategy = "no.txt"\n')
+    item = json.loads(cli("review", "report", "--json").out)["prisma_s"][7]
+    assert (item["is_open"], "Embase" in item["text"], "CINAHL" in item["text"]) == (True, False, True)
+    Path("no.txt").write_text("S1 sleep\n", encoding="utf-8")
+    assert not json.loads(cli("review", "report", "--json").out)["prisma_s"][7]["is_open"]
 
 
 def read_crate() -> dict[str, dict[str, Any]]:
