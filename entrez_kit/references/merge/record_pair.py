@@ -306,7 +306,9 @@ def _is_misspelt(mine: str, theirs: str) -> bool:
     """
     for change in _list_changes(mine, theirs):
         first, second = map("".join, change)
-        letters = 2 if len(first) == len(second) else 1  # a missing letter makes no second word, except for the first first
+        letters = (
+            2 if len(first) == len(second) else 1
+        )  # a missing letter makes no second word, except for the first first
         if first[:letters] != second[:letters] or not _is_edit(first, second):
             return False
     return True
