@@ -235,9 +235,9 @@ class _Groups:
         """Return one record for each combination of the parts that can be in conflict."""
         kinds: dict[tuple[Hashable, ...], Signature] = {}
         for position in members:
-            one = self._records[position]
-            ids = (one.pmid, one.doi, one.pmcid, one.ids, one.registrations)
-            kinds.setdefault((*ids, one.title, one.issues, one.is_reply, one.is_preprint), one)
+            member = self._records[position]
+            ids = (member.pmid, member.doi, member.pmcid, member.ids, member.registrations)
+            kinds.setdefault((*ids, member.title, member.issues, member.is_reply, member.is_preprint), member)
         return list(kinds.values())[:MAX_COMPARED]
 
     def list_groups(self) -> list[list[int]]:

@@ -99,7 +99,7 @@ def find_conflict(first: Signature, second: Signature) -> str | None:
     if pair.has_same_doi:
         return None
     if pair.has_other_registrations:
-        return f"different registrations: {min(one.registrations)} and {min(other.registrations)}"
+        return f"different registrations: {min(first.registrations)} and {min(second.registrations)}"
     if kind := next((text for kind, text in _KINDS if pair.differs_in(kind)), None):
         return f"only one is {kind}"
     if pair.has_common_identifier:
@@ -112,11 +112,11 @@ def find_conflict(first: Signature, second: Signature) -> str | None:
 
 
 def _find_other_identifiers(pair: RecordPair) -> str | None:
-    one, other = pair.one, pair.other
+    first, second = pair.first, pair.second
     if pair.has_two_pmids:
-        return None if one.pmid == other.pmid else f"different PMIDs: {one.pmid} and {other.pmid}"
-    has_two_dois = one.doi and other.doi and one.doi != other.doi
-    return f"different DOIs: {one.doi} and {other.doi}" if has_two_dois else None
+        return None if first.pmid == second.pmid else f"different PMIDs: {first.pmid} and {second.pmid}"
+    has_two_dois = first.doi and second.doi and first.doi != second.doi
+    return f"different DOIs: {first.doi} and {second.doi}" if has_two_dois else None
 
 
 class Rule(NamedTuple):
@@ -140,7 +140,7 @@ def _are_different(_: RecordPair) -> None:
 def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVerdict | None:
     """Decide on two records with the same identifier; None if title, authors and first page differ.
 
-    Databases also give first DOI to all abstracts of a meeting.
+    Databases also give one DOI to all abstracts of a meeting.
     """
     first, second, titles = pair.first, pair.second, pair.titles
     if pair.has_two_pmids:
@@ -150,11 +150,11 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
             return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
         if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
-    if pair.authors == OTHER_AUTHORS and pair.has_other_pages and one.title and other.title and not titles.level:
+    if pair.authors == OTHER_AUTHORS and pair.has_other_pages and first.title and second.title and not titles.level:
         return None
     if doubt := _find_doubt(pair):
         return PairVerdict("undecided", f"{why}, but {doubt}")
-    return PairVerdict("same", why, strength if titles.level or not (one.title and other.title) else strength - 5)
+    return PairVerdict("same", why, strength if titles.level or not (first.title and second.title) else strength - 5)
 
 
 def _find_doubt(pair: RecordPair) -> str | None:
@@ -164,7 +164,7 @@ def _find_doubt(pair: RecordPair) -> str | None:
         return "different authors and first pages" if other_authors and other_pages else None
     if other_authors or other_pages:
         return f"different {'authors' if other_authors else 'first pages'}"
-    if titles.level >= NEAR or not (pair.one.title and pair.other.title):
+    if titles.level >= NEAR or not (pair.first.title and pair.second.title):
         return None
     is_unsure = titles.has_other_word and not pair.has_same_pages
     if pair.is_in_collection or pair.has_other_accessions or is_unsure:
@@ -296,9 +296,9 @@ def _is_work_at_certain_place(pair: RecordPair) -> bool:
     if not _is_certain_place(pair) or pair.has_other_issue or _has_other_accessions(pair):
         return False
     titles, place = pair.titles, pair.place
-    if titles.level >= NEAR or begins(pair.one.title, pair.other.title):
+    if titles.level >= NEAR or begins(pair.first.title, pair.second.title):
         return True
-    if titles.has_other_word or pair.one.first_page == "1":
+    if titles.has_other_word or pair.first.first_page == "1":
         return False
     if titles.level:
         return pair.has_same_authors or bool(place.journal)
@@ -358,7 +358,7 @@ def _is_work_at_place(pair: RecordPair) -> bool:
 
 
 def _is_similar_at_place(pair: RecordPair) -> bool:
-    """Return whether two records at first volume and page have similar titles, and nothing else contradicts them."""
+    """Return whether two records at one volume and page have similar titles, and nothing else contradicts them."""
     place, titles = pair.place, pair.titles
     if not _is_at_volume_and_page(pair) or not (pair.has_same_authors and place.journal):
         return False
@@ -410,7 +410,9 @@ def _is_in_one_issue(pair: RecordPair) -> bool:
     """Return whether title, authors, issue and last page agree, or only one record has an article number."""
     place = pair.place
     in_issue = bool(place.journal and place.volume and place.issue) and place.years == 0
-    has_two_numbers = is_article_number(pair.one.first_page.upper()) != is_article_number(pair.other.first_page.upper())
+    has_two_numbers = is_article_number(pair.first.first_page.upper()) != is_article_number(
+        pair.second.first_page.upper()
+    )
     is_mistake = bool(place.last) or has_two_numbers
     return in_issue and is_mistake and _has_title_and_authors(pair) and not pair.has_other_accessions
 
@@ -427,7 +429,7 @@ def _is_conference_contribution(pair: RecordPair) -> bool:
     if not (pair.differs_in_conference and pair.has_same_authors and has_title) or _is_in_same_issue(place):
         return False
     is_elsewhere = bool(place.list_differing()) and not (place.journal and place.volume)
-    return is_elsewhere or pair.one.is_article or pair.other.is_article
+    return is_elsewhere or pair.first.is_article or pair.second.is_article
 
 
 def _is_in_same_issue(place: PlaceAgreement) -> bool:
@@ -436,9 +438,9 @@ def _is_in_same_issue(place: PlaceAgreement) -> bool:
 
 def _may_be_abstract(pair: RecordPair) -> bool:
     """Return whether only one record may be of a conference, and the other one has no page that decides it."""
-    differs = pair.one.may_be_abstract != pair.other.may_be_abstract
+    differs = pair.first.may_be_abstract != pair.second.may_be_abstract
     agrees = pair.has_same_authors and pair.titles.is_alike and pair.has_identifying_title
-    has_no_place = pair.place.volume is None or pair.one.supplement != pair.other.supplement
+    has_no_place = pair.place.volume is None or pair.first.supplement != pair.second.supplement
     return differs and agrees and has_no_place and pair.place.page is None and not _is_in_same_issue(pair.place)
 
 
@@ -483,12 +485,12 @@ def _leave_open(pair: RecordPair) -> PairVerdict:
     contradictions += ["issue"] if pair.has_other_issue else []
     contradictions += ["number in one database"] if pair.has_other_accessions else []
     contradictions += ["type"] if pair.has_other_type else []
-    other = f", other {join_with(contradictions)}" if contradictions else ""
+    remark = f", other {join_with(contradictions)}" if contradictions else ""
     if pair.differs_in_conference:
-        other += "; only one is of a conference"
+        remark += "; only one is of a conference"
     if identifiers := _find_other_identifiers(pair):
-        other += f"; {identifiers}"
-    return PairVerdict("undecided", f"{describe_agreement(pair)}{other}")
+        remark += f"; {identifiers}"
+    return PairVerdict("undecided", f"{describe_agreement(pair)}{remark}")
 
 
 TEXT_RULES: Final = (

@@ -89,30 +89,32 @@ class RecordPair:
     @property
     def has_other_accessions(self) -> bool:
         """Whether a database has two numbers of one form for the records, and no number is common."""
-        return have_other_accessions(self.one, self.other)
+        return have_other_accessions(self.first, self.second)
 
     @property
     def has_common_identifier(self) -> bool:
         """Whether the DOI, the PMCID, a registration, or a number in a database is the same."""
-        one, other = self.one, self.other
-        has_pmcid = bool(one.pmcid and one.pmcid == other.pmcid)
-        return self.has_same_doi or has_pmcid or bool(one.ids & other.ids or one.registrations & other.registrations)
+        first, second = self.first, self.second
+        has_pmcid = bool(first.pmcid and first.pmcid == second.pmcid)
+        return (
+            self.has_same_doi or has_pmcid or bool(first.ids & second.ids or first.registrations & second.registrations)
+        )
 
     @property
     def is_translated(self) -> bool:
         """Whether one title can be the translation of the other one, by their languages."""
-        return self.one.language != self.other.language
+        return self.first.language != self.second.language
 
     @property
     def has_other_type(self) -> bool:
         """Whether one record is a letter or an editorial by its type, and the other one an article."""
-        one, other = self.one, self.other
-        return one.is_letter != other.is_letter and one.is_article != other.is_article
+        first, second = self.first, self.second
+        return first.is_letter != second.is_letter and first.is_article != second.is_article
 
     @property
     def has_other_registrations(self) -> bool:
         """Whether both records are of trial registers, with different numbers."""
-        mine, theirs = self.one.registrations, self.other.registrations
+        mine, theirs = self.first.registrations, self.second.registrations
         return bool(mine and theirs and not mine & theirs)
 
     @property
@@ -151,14 +153,14 @@ class RecordPair:
     @property
     def has_specific_title(self) -> bool:
         """Whether the titles have enough words, and are not titles of columns such as "From the editor"."""
-        words = min(len(self.one.title.split()), len(self.other.title.split()))
-        return words >= MIN_WORDS and not _GENERIC.fullmatch(self.one.title)
+        words = min(len(self.first.title.split()), len(self.second.title.split()))
+        return words >= MIN_WORDS and not _GENERIC.fullmatch(self.first.title)
 
     @property
     def has_other_issue(self) -> bool:
         """Whether the issues differ, and cannot be a mistake in records of one long title at one range of pages."""
         is_mistake = self.place.is_certain and self.has_same_title and self.has_same_authors
-        is_mistake = is_mistake and len(self.one.title.split()) >= LONG_TITLE_WORDS
+        is_mistake = is_mistake and len(self.first.title.split()) >= LONG_TITLE_WORDS
         return self.place.issue is False and not is_mistake
 
     @property
@@ -169,15 +171,15 @@ class RecordPair:
     @property
     def is_in_collection(self) -> bool:
         """Whether a record may be one of several abstracts on its page or with its DOI."""
-        return self.one.may_be_abstract or self.other.may_be_abstract
+        return self.first.may_be_abstract or self.second.may_be_abstract
 
     @property
     def differs_in_conference(self) -> bool:
         """Whether only one record is of a conference; the proceedings of one journal name do not count."""
-        one, other = self.one, self.other
+        first, second = self.first, self.second
         if self.place.journal:
-            return one.is_conference != other.is_conference
-        return (one.is_conference or one.is_proceedings) != (other.is_conference or other.is_proceedings)
+            return first.is_conference != second.is_conference
+        return (first.is_conference or first.is_proceedings) != (second.is_conference or second.is_proceedings)
 
     @property
     def has_same_pages(self) -> bool:
@@ -258,13 +260,13 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
 
 
 def _is_beginning(first: Signature, second: Signature) -> bool:
-    """Return whether a title that ends with "..." is the beginning of the second first."""
+    """Return whether a title that ends with "..." is the beginning of the other one."""
     mine, theirs = first.title.replace(" ", ""), second.title.replace(" ", "")
     return first.is_cut and len(mine) >= LONG_TITLE and theirs.startswith(mine)
 
 
 def _is_part(first: str, second: str) -> bool:
-    """Return whether first title is the beginning or the end of the second first, as if a subtitle was omitted."""
+    """Return whether one title is the beginning or the end of the other one, as if a subtitle was omitted."""
     smaller, larger = sorted((first, second), key=len)
     return len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}"))
 
@@ -279,10 +281,10 @@ def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
 
 
 def _list_changes(mine: str, theirs: str) -> list[tuple[list[str], list[str]]]:
-    """Return the places at which two titles have second words, and the words of each first."""
-    first, second = mine.split(), theirs.split()
-    codes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    changes = [(first[a:b], second[c:d]) for code, a, b, c, d in codes if code != "equal"]
+    """Return the places at which two titles have other words, and the words of each one."""
+    words, others = mine.split(), theirs.split()
+    codes = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    changes = [(words[a:b], others[c:d]) for code, a, b, c, d in codes if code != "equal"]
     important = [(first, second) for first, second in changes if not _SMALL.issuperset((*first, *second))]
     changes = [(_omit_small_words(first), _omit_small_words(second)) for first, second in important]
     return [(first, second) for first, second in changes if "".join(first) != "".join(second)]
@@ -294,30 +296,29 @@ def _omit_small_words(words: list[str]) -> list[str]:
 
 
 def _is_edit(first: str, second: str) -> bool:
-    """Return whether first of two words is long, and differs in first letter from the second first."""
+    """Return whether one of two words is long, and differs in one letter from the other one."""
     is_word = first.isalpha() and second.isalpha()
     return is_word and max(len(first), len(second)) >= LONG_WORD and is_one_edit(first, second)
 
 
 def _is_misspelt(mine: str, theirs: str) -> bool:
-    """Return whether two titles differ in misspelt words only: in first letter of a long word, after its beginning.
+    """Return whether two titles differ in misspelt words only: in one letter of a long word, after its beginning.
 
     Opposites differ at their beginning: abduction and adduction, afferent and efferent, typical and atypical.
     """
     for change in _list_changes(mine, theirs):
         first, second = map("".join, change)
-        letters = (
-            2 if len(first) == len(second) else 1
-        )  # a missing letter makes no second word, except for the first first
+        # A missing letter makes no other word, except for the first letter.
+        letters = 2 if len(first) == len(second) else 1
         if first[:letters] != second[:letters] or not _is_edit(first, second):
             return False
     return True
 
 
 def _has_other_word(first: Signature, second: Signature) -> bool:
-    """Return whether two titles have the same words, except for first or two places with second words.
+    """Return whether two titles have the same words, except for one or two places with other words.
 
-    A word in addition, or first with another letter, is not another word. Two translations can have second words.
+    A word in addition, or one with another letter, is not another word. Two translations can have other words.
     """
     if first.language or second.language:
         return False
@@ -326,10 +327,10 @@ def _has_other_word(first: Signature, second: Signature) -> bool:
 
 
 def _is_addition(mine: Sequence[str], theirs: Sequence[str]) -> bool:
-    """Return whether some words are others with words in addition, or with first missing or second letter."""
-    first, second = sorted((mine, theirs), key=len)
-    beginnings = ("".join(second[:size]) for size in range(len(second) + 1))
-    first, second = "".join(first), "".join(second)
+    """Return whether some words are others with words in addition, or with one missing or other letter."""
+    shorter, longer = sorted((mine, theirs), key=len)
+    beginnings = ("".join(longer[:size]) for size in range(len(longer) + 1))
+    first, second = "".join(shorter), "".join(longer)
     are_words = min(len(first), len(second)) > 2 and (first + second).isalpha()
     has_missing_letter = are_words and len(first) != len(second) and is_one_edit(first, second)
     return first in beginnings or has_missing_letter or _is_edit(first, second)
@@ -367,9 +368,9 @@ def compare_authors(first: Signature, second: Signature) -> int:
     return SAME_AUTHORS if agrees else OTHER_AUTHORS
 
 
-def _compare_groups(one: Signature, second: Signature) -> int:
-    """Return whether a group is the same; the persons of second groups are unknown."""
-    is_same = any(_is_similar(mine, theirs) for mine in one.groups for theirs in second.groups)
+def _compare_groups(first: Signature, second: Signature) -> int:
+    """Return whether a group is the same; the persons of other groups are unknown."""
+    is_same = any(_is_similar(mine, theirs) for mine in first.groups for theirs in second.groups)
     return SAME_AUTHORS if is_same else UNKNOWN_AUTHORS
 
 
@@ -478,7 +479,7 @@ def _is_same_issue(first: Signature, second: Signature) -> bool | None:
 
 
 def have_other_accessions(first: Signature, second: Signature) -> bool:
-    """Return whether a database has two numbers of first form for the records, and no number is common."""
+    """Return whether a database has two numbers of one form for the records, and no number is common."""
     if first.ids & second.ids:
         return False
     return bool(_list_forms(first) & _list_forms(second))

@@ -9,8 +9,8 @@ from review_records import InventedRecord, invent_works, write_ris_file
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
 from entrez_kit.references.files.references import find_identifiers
+from entrez_kit.references.merge.merge_documents import MergeRequest, MergeResult
 from entrez_kit.references.merge.merge_references import merge_references
-from entrez_kit.references.merge.models import MergeRequest, MergeResult
 
 SERVICES: Any = None
 """A merge uses no service."""

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pytest
 from review_records import InventedRecord
 
+from entrez_kit.references.merge.merge_documents import MergeRequest, MergeResult
 from entrez_kit.references.merge.merge_references import merge_references
-from entrez_kit.references.merge.models import MergeRequest, MergeResult
 
 SERVICES: Any = None
 """A merge uses no service."""
