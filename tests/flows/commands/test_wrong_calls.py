@@ -18,7 +18,7 @@ from command_line import Cli
         (["gene", "search", "TP53", "--cursor", "xyz"], "--cursor: 'xyz' is not a cursor", "omit --cursor"),
         (["gene", "search", "TP53", "BRCA1", "--cursor", "xyz"], "--cursor cannot be used with a list", "Omit it"),
         (["gene", "search", "TP53", "BRCA1", "--page-size", "5"], "--page-size cannot be used with a list", "Omit it"),
-        (["related", "abc"], "ID: 'abc' is not a PMID, PMCID or DOI.", "Give a PMID"),
+        (["related", "abc"], "ID: 'abc' must be a PMID, PMCID or DOI.", "Give a PMID"),
         (["db", "link", "gene", "7157"], "'gene' is the name of a database, not an id.", "--from gene"),
         (["sandbox", "--port", "99999999"], "--port must be between 0 and 65535 (got 99999999).", "--port"),
     ],

@@ -176,7 +176,7 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
     ),
     "a warning that is not made any more": (
         "esearch",
-        replace_text("<ErrorList>.*</ErrorList>", ""),
+        replace_text("(?s)<ErrorList>.*</ErrorList>", ""),
         "ESearch, unknown field",
         {"other_content reply"},
     ),

@@ -88,7 +88,7 @@ def test_a_missing_or_damaged_index_file_is_a_store_error(settings: Settings) ->
     for error in (damaged.value, missing.value):
         assert "'c'" in error.message
         assert path.name in error.message
-        assert "entrez-settings local remove c" in str(error.recovery_hint)
+        assert "entrez-kit local remove c" in str(error.recovery_hint)
 
 
 @pytest.mark.parametrize(
