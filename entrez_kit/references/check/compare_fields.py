@@ -129,9 +129,9 @@ def list_titles(article: Article) -> list[str]:
 
 def find_identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
     """Yield the identifiers that differ between a reference and a record."""
-    for name in IDENTIFIERS:
-        mine, theirs = getattr(reference, name), getattr(article, name)
-        if mine and theirs and mine.lower() != theirs.lower():
+    for name, mine in reference.identifiers:
+        theirs = getattr(article, name)
+        if theirs and mine.lower() != theirs.lower():
             yield FieldDifference(field=name, given=mine, record=theirs)
 
 

@@ -12,7 +12,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
 from entrez_kit.references.check.compare import compare
-from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName, is_matching_title
+from entrez_kit.references.check.compare_fields import IdentifierName, is_matching_title
 from entrez_kit.references.check.crossref_records import convert_to_article
 from entrez_kit.references.check.sources import fetch_crossref_records
 from entrez_kit.references.files.references import Reference
@@ -118,45 +118,46 @@ def _find_owners(services: Services, all_candidates: Sequence[Candidates], *, cr
     wanted: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
     for candidates in all_candidates:
         article = candidates.ranked[0].article
-        for name in IDENTIFIERS:
-            identifier = getattr(candidates.reference, name)
-            if not identifier or identifier.lower() == (getattr(article, name) or "").lower():
+        for name, identifier in candidates.reference.identifiers:
+            if identifier.lower() == (getattr(article, name) or "").lower():
                 continue
             known = [match.article for match in candidates.matches.values() if _has_id(match.article, name, identifier)]
             if known:
-                candidates.owners[name] = known[0]
+                candidates.owners[identifier] = known[0]
             else:
                 wanted.setdefault(identifier, []).append((name, candidates))
-    dois: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
+    dois: _Wanted = {}
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         for name, candidates in wanted[item.input]:
             if item.record is not None:
-                _add_owner(candidates, name, item.record.article())
+                _add_owner(candidates, item.input, item.record.article())
             elif item.status == "error" and item.error is not None:
-                candidates.unknown_owners[name] = item.error
+                candidates.unknown_owners[item.input] = item.error
             else:
                 candidates.absent += [item.input] if item.input not in candidates.absent else []
                 if name == "doi":
-                    dois.setdefault(item.input, []).append((name, candidates))
+                    dois.setdefault(item.input, []).append(candidates)
     records, errors = fetch_crossref_records(services, dois) if crossref else ({}, {})
-    for doi, pairs in dois.items():
-        for name, candidates in pairs:
+    for doi, citing in dois.items():
+        for candidates in citing:
             error = errors.get(doi)
             if doi in records:
-                _add_owner(candidates, name, convert_to_article(records[doi]))
+                _add_owner(candidates, doi, convert_to_article(records[doi]))
             elif isinstance(error, EntityNotFound | InvalidInput):
                 candidates.unregistered.append(doi)
             elif error is not None:
-                candidates.unknown_owners[name] = error
+                candidates.unknown_owners[doi] = error
+            else:
+                candidates.not_requested.append(doi)
 
 
-def _add_owner(candidates: Candidates, name: IdentifierName, article: Article) -> None:
+def _add_owner(candidates: Candidates, identifier: str, article: Article) -> None:
     meant = candidates.ranked[0].article
     is_meant = (
         article.pmid == meant.pmid if article.pmid and meant.pmid else compare(candidates.reference, article).same
     )
     if not is_meant:
-        candidates.owners[name] = article
+        candidates.owners[identifier] = article
 
 
 def _has_id(article: Article, name: IdentifierName, value: str) -> bool:

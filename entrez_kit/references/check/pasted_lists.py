@@ -22,7 +22,7 @@ from entrez_kit.references.check.rewrite_lines import rewrite_lines
 from entrez_kit.references.check.rewrite_marks import rewrite_marks
 from entrez_kit.references.check.text_lines import TextLine, read_lines, remove_line_numbers
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
-from entrez_kit.references.files.references import Reference
+from entrez_kit.references.files.references import Reference, merge_identifiers
 
 MAX_TEXT: Final = 5_000
 """Characters of one reference; every style shortens a group of thousands of authors."""
@@ -69,6 +69,14 @@ _LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(
 _WORD_WITH_ID: Final = re.compile(
     r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
+_ADDRESS_STARTS: Final = re.compile(
+    r"(?<=[^\s(\[<])[(\[<|]{1,2}(?=https?://|PMC?ID\b|doi:)|(?<=\])(?=\()", re.IGNORECASE
+)
+"""The places where another address begins in the same word, as in a Markdown link."""
+_AFTER_DOI: Final = re.compile(
+    r"(?<=\d)(?:\?(?:journalcode|utm_\w+|needaccess|src|ref|via)=|#(?!\d)).*$", re.IGNORECASE
+)
+"""What the address of a web page adds to a DOI."""
 _DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
@@ -277,13 +285,18 @@ def list_words(text: str, known: Collection[str] = ()) -> list[str]:
     return fold_text(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
+def _strip_address(word: str) -> str:
+    """Return an identifier or an address without its brackets, its punctuation and the additions of a web page."""
+    word = _AFTER_DOI.sub("", word.lstrip("([<")).rstrip(".,;|")
+    while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
+        word = word[:-1].rstrip(".,;|")
+    return word
+
+
 def _find_identifiers(text: str) -> dict[str, Any]:
-    """Return the identifiers that a text names as such, the first of each kind; but no bare number."""
+    """Return the identifiers that a text names as such, but no bare number."""
     words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):
-        word = match[0].rstrip(".,;")
-        while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
-            word = word[:-1].rstrip(".,;")
-        words.append(word.lstrip("([<"))
+        words += map(_strip_address, _ADDRESS_STARTS.split(match[0]))
     found = [identifier for word in words if (identifier := read_identifier(word)) is not None]
-    return {identifier.kind: identifier.value for identifier in reversed(found)}
+    return merge_identifiers((identifier.kind, identifier.value) for identifier in found)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.identifiers import IdKind
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
@@ -21,10 +22,11 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    find_identifiers,
-    find_identifiers_in_notes,
+    find_identifier,
     find_year,
     is_about_version,
+    list_identifiers,
+    list_identifiers_in_notes,
     merge_identifiers,
     unreadable_error,
     warn_of_left_out,
@@ -45,6 +47,11 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "note": ("note",),
 }
 """The fields of a reference, with the fields of BibTeX and biblatex for each in order of precedence."""
+EPRINT_KINDS: Final[Mapping[str, IdKind]] = {
+    **dict.fromkeys(("pubmed", "pmid", "medline"), "pmid"),
+    **dict.fromkeys(("pmc", "pmcid", "pubmedcentral"), "pmcid"),
+}
+"""The kinds of identifiers in the field ``eprint``, by the field ``eprinttype`` or ``archiveprefix``."""
 MAX_STRING: Final = 10_000
 """Maximum length of a @string. A @string can contain an earlier one twice, so the length can double with each line."""
 MAX_LATEX: Final = 20_000
@@ -298,7 +305,7 @@ def _count_braces(text: str) -> list[int]:
 
 def _find_field(entry: _BibEntry, name: str) -> str | None:
     """Return the name of the BibTeX field with the value of a field."""
-    if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
+    if name == "pmid" and get_eprint_kind(entry.values) != "pmid":
         return "pmid" if "pmid" in entry.spans else None
     return next((field for field in NAMES[name] if field in entry.spans), None)
 
@@ -344,10 +351,16 @@ def _build_reference(entry: _BibEntry) -> Reference:
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
     authors, more = _read_authors(entry.values.get("author", ""))
-    other = find_identifiers_in_notes(get_raw("note"), get_raw("annote")) | find_identifiers(
-        get_raw("url"), get_raw("ee"), get_raw("howpublished")
-    )
-    in_pubmed = entry.values.get("eprinttype", entry.values.get("archiveprefix", "")).lower() == "pubmed"
+    others = [
+        *list_identifiers(get_raw("url"), get_raw("ee"), get_raw("howpublished")),
+        *list_identifiers_in_notes(get_raw("note"), get_raw("annote")),
+    ]
+    ids = {"doi": unquote(get_raw("doi")), "pmid": get_raw("pmid"), "pmcid": get_raw("pmcid") or get_raw("pmc")}
+    kind = get_eprint_kind(entry.values)
+    if kind is not None and not ids[kind]:
+        ids[kind] = get_raw("eprint")
+    elif kind is not None and (value := find_identifier(kind, get_raw("eprint"))):
+        others.append((kind, value))
     return Reference(
         key=entry.key or f"line {entry.line}",
         line=entry.line,
@@ -359,13 +372,13 @@ def _build_reference(entry: _BibEntry) -> Reference:
         volume=get_plain("volume"),
         issue=get_plain("issue"),
         pages=get_plain("pages"),
-        **merge_identifiers(
-            other,
-            doi=unquote(get_raw("doi")),
-            pmid=get_raw("pmid") or (get_raw("eprint") if in_pubmed else None),
-            pmcid=get_raw("pmcid") or get_raw("pmc"),
-        ),
+        **merge_identifiers(others, **ids),
     )
+
+
+def get_eprint_kind(values: Mapping[str, str]) -> IdKind | None:
+    """Return the kind of the identifier in the field ``eprint``."""
+    return EPRINT_KINDS.get((values.get("eprinttype") or values.get("archiveprefix") or "").strip().lower())
 
 
 def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:

@@ -12,8 +12,8 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    find_identifiers,
     find_year,
+    list_identifiers,
     merge_identifiers,
     parse_name,
     unreadable_error,
@@ -104,7 +104,7 @@ def _get_value(row: Mapping[str, str], field: str) -> str | None:
 def _build_reference(row: Mapping[str, str], number: int, line: int) -> Reference:
     pages = "-".join(part for column in ("page start", "page end") if (part := row.get(column, "")))
     authors, more = _split_authors(_get_value(row, "authors") or "")
-    links = find_identifiers(row.get("link"), row.get("url"))
+    links = list_identifiers(row.get("link"), row.get("url"))
     return Reference(
         key=_get_value(row, "key") or f"record {number}",
         line=line,

@@ -1,11 +1,13 @@
 """The references of a file, and the base class of files that can be read and corrected."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import not_
 from typing import Any, Final
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import IdKind, read_identifier
@@ -15,6 +17,7 @@ from entrez_kit.pubmed.models import WORDS, Article
 from entrez_kit.pubmed.xml.dates import YEAR
 
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
+KINDS: Final[tuple[IdKind, ...]] = ("doi", "pmid", "pmcid")
 MAX_SUFFIX: Final = 6
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
@@ -51,6 +54,25 @@ class Reference(Request):
     doi: str | None = Field(default=None, description="DOI of the work.")
     pmid: str | None = Field(default=None, description="PMID of the work.")
     pmcid: str | None = Field(default=None, description="PMCID of the work.")
+    other_identifiers: SkipJsonSchema[list[tuple[IdKind, str]]] = Field(
+        default=[], exclude_if=not_, description="Identifiers in other places: notes, addresses, the rest of a text."
+    )
+
+    @property
+    def identifiers(self) -> list[tuple[IdKind, str]]:
+        """All different identifiers with their kinds: those of the fields, then the others."""
+        in_fields = [(kind, value) for kind in KINDS if (value := getattr(self, kind))]
+        found: list[tuple[IdKind, str]] = []
+        for kind, value in (*in_fields, *self.other_identifiers):
+            if not any(kind == known_kind and _is_one_identifier(value, known) for known_kind, known in found):
+                found.append((kind, value))
+        return found
+
+
+def _is_one_identifier(one: str, other: str) -> bool:
+    """Return whether two identifiers are equal, or one is the other with an addition of an address: "/full"."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    return long.startswith(short) and not long[len(short) : len(short) + 1].isalnum()
 
 
 MAX_SHOWN: Final = 80
@@ -108,29 +130,34 @@ class ReferenceFile:
 
 def find_identifiers(*texts: str | None) -> dict[IdKind, str]:
     """Return the identifiers in the values of fields, the first of each kind: bare, with a label, or in a URL."""
-    found: dict[IdKind, str] = {}
+    return dict(reversed(list_identifiers(*texts)))
+
+
+def list_identifiers(*texts: str | None) -> list[tuple[IdKind, str]]:
+    """Return all identifiers in the values of fields, each with its kind: bare, with a label, or in a URL."""
+    found: list[tuple[IdKind, str]] = []
     for text in texts:
         for part in (text or "").split():
             identifier = read_identifier(part)
             # A bare number in a note or a URL field can have any meaning, also in brackets.
             if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
-                found.setdefault(identifier.kind, identifier.value)
+                found.append((identifier.kind, identifier.value))
         for label, value in _LABELLED.findall(text or ""):
             identifier = read_identifier(value)
             if identifier is not None and identifier.kind == label.lower():
-                found.setdefault(identifier.kind, identifier.value)
+                found.append((identifier.kind, identifier.value))
     return found
 
 
-def find_identifiers_in_notes(*notes: str | None) -> dict[IdKind, str]:
+def list_identifiers_in_notes(*notes: str | None) -> list[tuple[IdKind, str]]:
     """Return the identifiers of notes that contain only identifiers: other notes may name another work."""
     alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
-    return find_identifiers(*alone)
+    return list_identifiers(*alone)
 
 
 def is_about_version(note: str) -> bool:
     """Return whether a note is about this version of a work only: a preprint, its status or its identifiers."""
-    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(find_identifiers_in_notes(note))
+    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(list_identifiers_in_notes(note))
 
 
 def find_identifier(kind: IdKind, text: str | None) -> str | None:
@@ -143,10 +170,12 @@ def find_identifier(kind: IdKind, text: str | None) -> str | None:
     return identifier.value
 
 
-def merge_identifiers(other: Mapping[IdKind, str], **values: str | None) -> dict[str, Any]:
-    """Return identifiers by kind: those of the fields given, or else those of ``other``."""
-    kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
-    return {kind: find_identifier(kind, values.get(kind)) or other.get(kind) for kind in kinds}
+def merge_identifiers(others: Iterable[tuple[IdKind, str]], **values: str | None) -> dict[str, Any]:
+    """Return the identifiers of a reference: of each kind that of its field or else the first other, and all others."""
+    listed = list(others)
+    first = dict(reversed(listed))
+    ids: dict[str, Any] = {kind: find_identifier(kind, values.get(kind)) or first.get(kind) for kind in KINDS}
+    return {**ids, "other_identifiers": listed}
 
 
 def find_year(text: str | None) -> str | None:

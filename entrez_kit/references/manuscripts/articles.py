@@ -71,7 +71,7 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
         "line": element.sourceline,
         "number": str(number),
         **merge_identifiers(
-            {kind: value for kind in ("doi", "pmid", "pmcid") if (value := getattr(written, kind))},
+            written.identifiers,
             doi=ids.get("doi"),
             pmid=ids.get("pmid"),
             pmcid=ids.get("pmcid") or ids.get("pmc"),

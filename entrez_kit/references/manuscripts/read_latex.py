@@ -10,9 +10,9 @@ from typing import Final
 
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.pasted_lists import build_reference
-from entrez_kit.references.files.read_bibtex import convert_latex
+from entrez_kit.references.files.read_bibtex import convert_latex, get_eprint_kind
 from entrez_kit.references.files.reference_files import decode_file
-from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year
+from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year, merge_identifiers
 from entrez_kit.references.manuscripts.document import (
     Beside,
     KeyCall,
@@ -168,6 +168,9 @@ def _yield_entries(text: str) -> Iterator[Reference]:
         verbatim = dict(_VERB.findall(body))
         named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
         authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
+        kind = get_eprint_kind(fields)
+        eprint = find_identifier(kind, verbatim.get("eprint")) if kind is not None else None
+        others = [(kind, eprint)] if kind is not None and eprint else []
         family = [" ".join(part for part in (author.get("prefix"), author.get("family")) if part) for author in authors]
         yield Reference(
             key=entry[1],
@@ -184,8 +187,7 @@ def _yield_entries(text: str) -> Iterator[Reference]:
             volume=fields.get("volume"),
             issue=fields.get("number"),
             pages=fields.get("pages", "").replace("\\bibrangedash", "-") or fields.get("eid"),
-            doi=find_identifier("doi", verbatim.get("doi")),
-            pmid=find_identifier("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
+            **merge_identifiers(others, doi=verbatim.get("doi")),
         )
 
 
