@@ -21,7 +21,7 @@ from entrez_kit.references.check.compare_fields import (
 )
 from entrez_kit.references.check.guessing import DOCUMENT_TYPE
 from entrez_kit.references.check.pasted_lists import list_words
-from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors
+from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors, mark_omissions
 from entrez_kit.references.check.text_place import PlaceInText, compare_place
 from entrez_kit.references.check.text_title import find_title
 from entrez_kit.references.check.text_words import find_journal, has_journal, list_journal_names, list_volume_and_page
@@ -33,7 +33,7 @@ MAX_SHOWN: Final = 120
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference given as text with a record: first its title, then its authors, then its place."""
     item = build_csl_item(article)
-    text = reference.text or ""
+    text = mark_omissions(reference.text or "", article)
     words = list_words(DOCUMENT_TYPE.sub(" ", text), _list_record_words(article, item))
     differences = list(find_identifier_differences(reference, article))
     if not words:
@@ -43,8 +43,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
-    authors = compare_authors(words, article, text, head, find_journal(words, article, item))
-    place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item)
+    authors = compare_authors(words, article, head, find_journal(words, article, item))
+    place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item, text)
     differences += [one.difference for one in (title, authors) if one.difference is not None]
     if title.spans:
         return Agreement(not authors.are_others, [*differences, *place.differences], place.left, authors.agree)

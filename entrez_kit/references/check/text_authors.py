@@ -53,19 +53,17 @@ class MatchedAuthors:
     taken: set[int] = field(default_factory=set)
 
 
-def compare_authors(
-    words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
-) -> AuthorsInText:
+def compare_authors(words: Sequence[str], article: Article, head: int | None, journal: int | None) -> AuthorsInText:
     """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
     names = convert_to_csl_names(article.authors, with_initials=True)
     if not names:
         return AuthorsInText()
-    others = _omits_authors(words, text, article)
     known_end = head if head is not None else journal
-    count, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
+    others = _find_omission(words, known_end or len(words))
+    count, is_complete, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
     end = known_end if known_end is not None else find_first_number(words)
     has_other_names = bool(_list_possible_names(words[:end], taken))
-    if count and (others or count == len(names)) and not (known_end and has_other_names):
+    if count and is_complete and not (known_end and has_other_names):
         return AuthorsInText(taken, agree=True)
     if head == 0 and not count:  # the authors follow the title
         end = len(words)
@@ -88,12 +86,15 @@ def compare_authors(
     return AuthorsInText(matched.taken | of_authors, difference, agree=not are_others, are_others=are_others)
 
 
-def _omits_authors(words: Sequence[str], text: str, article: Article) -> bool:
-    """Return whether a text has "et al." or an ellipsis in the place of authors."""
-    if any(pair in _OTHERS for pair in pairwise(words)):
-        return True
-    # An ellipsis in the title does not replace authors.
-    return _LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None
+def mark_omissions(text: str, article: Article) -> str:
+    """Write "et al." for an ellipsis, unless the title of the record has one."""
+    return text if _LEFT_OUT.search(article.title) else _LEFT_OUT.sub(" et al ", text)
+
+
+def _find_omission(words: Sequence[str], end: int) -> int | None:
+    """Return the position of "et al." in the place of authors, before ``end`` if there is one."""
+    found = [n for n, pair in enumerate(pairwise(words)) if pair in _OTHERS]
+    return next((n for n in found if n < end), next(iter(found), None))
 
 
 def _list_possible_names(words: Sequence[str], taken: Collection[int]) -> list[str]:
@@ -114,15 +115,24 @@ def _list_added_names(
 
 
 def _describe_problems(
-    words: Sequence[str], names: Sequence[Name], matched: MatchedAuthors, added: Sequence[str], *, others: bool
+    words: Sequence[str],
+    names: Sequence[Name],
+    matched: MatchedAuthors,
+    added: Sequence[str],
+    *,
+    others: int | None,
 ) -> list[str]:
     """Return how the authors of a text differ: misspelt, added, missing, other initials, another order."""
-    # "et al." does not replace the first authors.
-    wanted = names[: min(matched.places)] if others else names
+    omitted: set[int] = set()
+    if others is not None:  # it replaces only authors between the last one before it and the first one after it
+        before = [n for n, place in matched.places.items() if place < others]
+        after = [n for n, place in matched.places.items() if place > others]
+        omitted = {*range(max(before, default=min(matched.places)) + 1, min(after, default=len(names)))}
+        omitted |= {n for n, name in enumerate(names) if after and n > max(after) and "literal" in name}
     named = {
         "misspelt": [f"{word} (record: {format_name(names[n])})" for n, word in matched.misspelt.items()],
         "added": added,
-        "missing": [format_name(name) for n, name in enumerate(wanted) if n not in matched.places],
+        "missing": [format_name(name) for n, name in enumerate(names) if n not in matched.places and n not in omitted],
         "initials": _find_wrong_initials(words, names, matched),
     }
     problems = [f"{label}: {join_shown_names(texts)}" for label, texts in named.items() if texts]
@@ -149,25 +159,30 @@ def _may_be_name(word: str) -> bool:
     return word not in SUPERFLUOUS and not word.isdigit() and word not in GENERATIONS and word not in _NOT_NAMES
 
 
-def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:
-    """Return how many authors of a record a text begins with, in order, and the positions of their words.
+def _match_in_order(
+    words: Sequence[str], names: Sequence[Name], *, others: int | None, end: int
+) -> tuple[int, bool, set[int]]:
+    """Return how many authors a text begins with, in order, whether the others are omitted, and all their positions.
 
-    Only given names and initials of two neighbours may be between their family names. If the text has ``others`` ("et
-    al."), it may omit authors of the record, but not the first. The title began at ``end``, so a letter after ``end``
-    belongs to the journal.
+    Only given names and initials of two neighbours may be between their family names. Only at ``others`` ("et al.") the
+    text may omit authors of the record, and groups that follow the last author. The title began at ``end``, so a letter
+    after ``end`` belongs to the journal.
     """
     taken: set[int] = set()
     begin = 0
     before: set[str] = set()
     count = 0
+    is_complete = True
     for name in names:
         family = split_family(name)
         given = list_given_forms(name)
         offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
         between = range(begin, begin + (offset or 0))
         if offset is None or any(words[n] not in before | given | SUPERFLUOUS for n in between):
-            if others and count:
+            is_group_at_end = others is not None and others < begin and "literal" in name
+            if is_group_at_end or (count and others is not None and _begins_at(words, others, begin, before)):
                 continue
+            is_complete = False
             break
         begin += offset + len(family)
         taken.update(range(between.start, begin))
@@ -176,7 +191,12 @@ def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool
     while begin < min(end, len(words)) and words[begin] in before:
         taken.add(begin)
         begin += 1
-    return count, taken
+    return count, is_complete, taken
+
+
+def _begins_at(words: Sequence[str], others: int, begin: int, before: Collection[str]) -> bool:
+    """Return whether only given names and words such as "and" are between a family name and "et al."."""
+    return begin <= others and all(word in before or word in SUPERFLUOUS for word in words[begin:others])
 
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> MatchedAuthors:
