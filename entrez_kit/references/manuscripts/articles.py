@@ -157,7 +157,7 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
         raise unreadable_error(name, f"this file {exc.details['what']}") from None
     # An empty line is the end of a page.
     pasted = read_list("\n".join(line or "\f" for line in text.splitlines()))
-    before = pasted.lines.start - 1 if pasted.has_heading else None
+    before = pasted.lines[0] - 1 if pasted.has_heading else None
     lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:before], start=1)]
     if not pasted.has_heading:
         return Manuscript([], lines)
