@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_middle
@@ -15,7 +16,7 @@ from entrez_kit.pubmed.models import WORDS
 from entrez_kit.references.check.find_lists import find_lists, is_heading
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, classify_mark
+from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, classify_mark, is_dated
 from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
 from entrez_kit.references.check.list_notes import remove_notes
 from entrez_kit.references.check.page_lines import remove_page_lines
@@ -50,6 +51,7 @@ _AFTER_DOI: Final = re.compile(
 )
 """What the address of a web page adds to a DOI."""
 _DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
+_PART_ENDS: Final = (".", ";", ",")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
 
@@ -81,7 +83,7 @@ def read_list(text: str) -> PastedList:
     )
     warnings += _warn_of_split(lists)
     return PastedList(
-        [_build_reference(row) for one in lists for row in one.rows],
+        [reference for one in lists for row in one.rows for reference in _build_references(row)],
         numbers[0] if len(numbers) == 1 else sorted({number for one in numbers for number in one}),
         found[-1][0] > 0,
         warnings,
@@ -145,11 +147,11 @@ def _warn_of_split(lists: Sequence[_SplitList]) -> list[Warn]:
     return [Warn(code="uncertain_split", message=message + ADVICE, terms=terms)]
 
 
-def _build_reference(lines: Sequence[ListLine]) -> Reference:
+def _build_references(lines: Sequence[ListLine]) -> list[Reference]:
     first = lines[0]
     bare = first.kind == BARE_NUMBER_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
-    return build_reference(text, first.number, number=str(first.count) if bare else None)
+    return build_references(text, first.number, number=str(first.count) if bare else None)
 
 
 def split_references(text: str) -> list[Reference]:
@@ -210,6 +212,35 @@ def build_reference(
         text=plain[: MAX_TEXT + 1],
         **_find_identifiers(plain[:MAX_TEXT]),
     )
+
+
+def build_references(text: str, line: int, *, number: str | None = None, where: str = "line") -> list[Reference]:
+    """Return the references of an entry: several if "(a)", "(b)" and so on are before them."""
+    whole = build_reference(text, line, number=number, where=where)
+    parts = _split_at_letters(whole.text or "")
+    if not parts:
+        return [whole]
+    return [
+        build_reference(part, line, key=f"{where} {line} ({letter})", number=whole.number, where=where)
+        for letter, part in zip(ascii_lowercase, parts, strict=False)
+    ]
+
+
+def _split_at_letters(text: str) -> list[str]:
+    """Return the parts of a text that begin with "(a)", "(b)" and so on; an empty list if one has no date."""
+    begins: list[tuple[int, int]] = []
+    for letter in ascii_lowercase:
+        sign = re.compile(rf"\(?{letter}\) ?(?=[^\W\d_a-z])")
+        after = begins[-1][1] if begins else 0
+        match = sign.search(text, after) if begins else sign.match(text)
+        if match is None or (begins and text[: match.start()].rstrip()[-1:] not in _PART_ENDS):
+            break
+        begins.append(match.span())
+    if len(begins) < 2:
+        return []
+    ends = [start for start, _ in begins[1:]] + [len(text)]
+    parts = [text[start:end].strip(" ;") for (_, start), end in zip(begins, ends, strict=True)]
+    return parts if all(map(is_dated, parts)) else []
 
 
 def looks_written_out(reference: Reference) -> bool:

@@ -126,7 +126,7 @@ def _describe_problems(
     omitted: set[int] = set()
     if others is not None:  # it replaces only authors between the last one before it and the first one after it
         before = [n for n, place in matched.places.items() if place < others]
-        after = [n for n, place in matched.places.items() if place > others]
+        after = [n for n, place in matched.places.items() if place > others and "literal" not in names[n]]
         omitted = {*range(max(before, default=min(matched.places)) + 1, min(after, default=len(names)))}
         omitted |= {n for n, name in enumerate(names) if after and n > max(after) and "literal" in name}
     named = {
@@ -173,14 +173,20 @@ def _match_in_order(
     before: set[str] = set()
     count = 0
     is_complete = True
+    has_last = False  # a person is named after "et al."
     for name in names:
         family = split_family(name)
         given = list_given_forms(name)
         offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
         between = range(begin, begin + (offset or 0))
         if offset is None or any(words[n] not in before | given | SUPERFLUOUS for n in between):
-            is_group_at_end = others is not None and others < begin and "literal" in name
-            if is_group_at_end or (count and others is not None and _begins_at(words, others, begin, before)):
+            if (
+                others is not None
+                and count
+                and (
+                    _begins_at(words, others, begin, before) or (others < begin and (not has_last or "literal" in name))
+                )
+            ):
                 continue
             is_complete = False
             break
@@ -188,6 +194,7 @@ def _match_in_order(
         taken.update(range(between.start, begin))
         before = given
         count += 1
+        has_last = has_last or (others is not None and others < begin and "literal" not in name)
     while begin < min(end, len(words)) and words[begin] in before:
         taken.add(begin)
         begin += 1

@@ -19,7 +19,7 @@ from typing import Any, Final
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.references.check.find_lists import END_OF_LIST, HEADING, looks_like_list
-from entrez_kit.references.check.pasted_lists import build_reference, split_references
+from entrez_kit.references.check.pasted_lists import build_reference, build_references, split_references
 from entrez_kit.references.files.read_csl_json import read_csl_item
 from entrez_kit.references.files.read_endnote import read_endnote_record
 from entrez_kit.references.files.references import Reference, unreadable_error
@@ -253,8 +253,11 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     typed = [one for one in listed if one.number not in list_numbers or not records.have(one.text)]
     references = list(reader.records.values())
     references += [
-        build_reference(one.text, one.number, number=str(one.item) if one.item else None, where="paragraph")
+        reference
         for one in typed
+        for reference in build_references(
+            one.text, one.number, number=str(one.item) if one.item else None, where="paragraph"
+        )
     ]
     numbers = {one.number for one in listed}
     text = [

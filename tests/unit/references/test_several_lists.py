@@ -140,3 +140,47 @@ def test_both_lists_of_a_word_document_are_read(between: str, *, numbered: bool)
     manuscript = read_manuscript(document, "a.docx", ".docx")
 
     assert name_titles([reference.text for reference in manuscript.references]) == [*TITLES]
+
+
+SHORT: Final = [
+    f"Pennyfeather, A. {letter}.; Umbracht, V. J. Invent. Res. {2001 + n}, {n + 3}, {n + 11}0."
+    for n, letter in enumerate("BCDEFG")
+]
+
+
+@pytest.mark.parametrize("sign", ["({})", "{})"])
+@pytest.mark.parametrize("end", [".", ";"])
+def test_references_with_letters_in_one_entry_are_divided(sign: str, end: str) -> None:
+    letters = [sign.format(letter) for letter in "abcd"]
+    parts = [f"{letter} {text.rstrip('.')}{end}" for letter, text in zip(letters, SHORT, strict=False)]
+    entry = " ".join(parts)
+
+    pasted = read_list(f"References\n\n(1) {entry}\n(2) {SHORT[4]}\n(3) {SHORT[5]}\n")
+
+    found = [(reference.number, (reference.text or "").rstrip(".;")) for reference in pasted.references]
+    assert found == list(zip("111123", [text.rstrip(".") for text in SHORT], strict=True))
+    assert len({reference.key for reference in pasted.references}) == len(SHORT)
+    assert not pasted.warnings
+
+
+@pytest.mark.parametrize("between", ["; ", ". ", "; see also "])
+def test_an_entry_with_two_references_has_a_warning(between: str) -> None:
+    rows = [f"{n}. {text}" for n, text in enumerate(REFERENCES[:4], start=1)]
+    two = f"{rows[1].rstrip('.')}{between}{REFERENCES[6]}"
+
+    right, wrong = (read_list("References\n\n" + "\n".join(listed)) for listed in (rows, [rows[0], two, *rows[2:]]))
+
+    assert not right.warnings
+    assert [(one.code, [term[:4] for term in one.terms]) for one in wrong.warnings] == [("uncertain_split", ["4: 2"])]
+
+
+@pytest.mark.parametrize("missing", [1, 2, 3])
+@pytest.mark.parametrize("size", [4, 5, 8])
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_a_missing_number_has_a_warning(missing: int, size: int, *, is_empty: bool) -> None:
+    rows = [f"{n}. {text}" for n, text in enumerate(REFERENCES[:size], start=1)]
+    rows[missing : missing + 1] = [f"{missing + 1}."] * is_empty
+
+    warnings = read_list("References\n\n" + "\n".join(rows)).warnings
+
+    assert [one.code for one in warnings] == ([] if missing + 1 == size and not is_empty else ["uncertain_split"])
