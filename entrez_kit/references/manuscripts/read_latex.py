@@ -31,8 +31,10 @@ _CONTENTS: Final = re.compile(
 """A file that is embedded in the text."""
 _ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
 _BLOCK: Final = re.compile(
-    r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
+    r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|natexlab|BibitemOpen)\b|\\BibitemShut\s*+\{[A-Za-z]++\}"
 )
+_FIELD_NAME: Final = re.compile(r"\\(?:bibinfo|bibfield)\s*+\{[A-Za-z]++\}\s*+")
+"""A command whose first argument is the name of a field; its second one is the text."""
 _CITE: Final = re.compile(r"\\[A-Za-z]{0,12}?cite[A-Za-z]{0,12}+\*?+\s*+(?:\[[^\[\]]*+\]\s*+){0,2}\{([^{}]++)\}")
 _FILES: Final = re.compile(
     r"\\(?:bibliography|add(?:bibresource|globalbib|sectionbib)(?:\s*+\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}"
@@ -154,7 +156,8 @@ def _yield_items(text: str) -> Iterator[Reference]:
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
         line = lines.find(mark.start())
-        written = convert_latex(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
+        body = _FIELD_NAME.sub("", re.sub(r"\\(?:url|href|path|doi)\b", " ", body))
+        written = convert_latex(_BLOCK.sub(" ", body))
         yield build_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
