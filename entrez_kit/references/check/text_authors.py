@@ -10,6 +10,7 @@ from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, is_one_edit, make_confusable_key, measure_text_likeness
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
+from entrez_kit.references.check.line_signs import NAME_AND_INITIALS
 from entrez_kit.references.check.text_words import (
     GENERATIONS,
     MAX_INITIALS,
@@ -17,7 +18,9 @@ from entrez_kit.references.check.text_words import (
     find_first_number,
     find_words,
     list_given_forms,
+    list_initials,
     split_family,
+    take_given_names,
 )
 
 MIN_TITLE: Final = 3
@@ -27,6 +30,14 @@ MAX_NAMES: Final = 100
 MAX_HEAD: Final = 600
 """Maximum words searched for authors whose names may contain mistakes."""
 _LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
+_OTHERS_IN_TEXT: Final = re.compile(
+    r"(?<=[^\W\d_a-z]|[.,])(?:,? (?:(?:y|e|and) (?:cols?|colab|otros|outros|altri)\b\.?|u\. ?a\.|i in\.|ve ark\."
+    r"|m\. ?fl\.)"
+    r"|[,，、]? ?(?:等|他|ほか)(?=[\s.,:;．，：；。]))"
+)
+"""The forms of "et al." after an initial."""
+_AND: Final = re.compile(rf"(?<=[^\W\d_a-z]|\.),? (?:und|y|e|och|og|i|ve) (?={NAME_AND_INITIALS.pattern})")
+"""The forms of "and" before the last author."""
 _OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
 """Words that replace omitted authors."""
 _NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
@@ -87,7 +98,8 @@ def compare_authors(words: Sequence[str], article: Article, head: int | None, jo
 
 
 def mark_omissions(text: str, article: Article) -> str:
-    """Write "et al." for an ellipsis, unless the title of the record has one."""
+    """Write "et al." for its forms in other languages, and for an ellipsis unless the title of the record has one."""
+    text = _AND.sub(" and ", _OTHERS_IN_TEXT.sub(" et al. ", text))
     return text if _LEFT_OUT.search(article.title) else _LEFT_OUT.sub(" et al ", text)
 
 
@@ -171,6 +183,7 @@ def _match_in_order(
     taken: set[int] = set()
     begin = 0
     before: set[str] = set()
+    letters_before = ""
     count = 0
     is_complete = True
     has_last = False  # a person is named after "et al."
@@ -179,7 +192,9 @@ def _match_in_order(
         given = list_given_forms(name)
         offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
         between = range(begin, begin + (offset or 0))
-        if offset is None or any(words[n] not in before | given | SUPERFLUOUS for n in between):
+        inside = [words[n] for n in between if words[n] not in SUPERFLUOUS]
+        left = take_given_names(inside, before | given, (letters_before, list_initials(name)))
+        if offset is None or left is None:
             if (
                 others is not None
                 and count
@@ -192,10 +207,14 @@ def _match_in_order(
             break
         begin += offset + len(family)
         taken.update(range(between.start, begin))
-        before = given
+        # A given name before the family name replaces the initials after it.
+        before, letters_before = given if left == list_initials(name) else set(), left
         count += 1
         has_last = has_last or (others is not None and others < begin and "literal" not in name)
-    while begin < min(end, len(words)) and words[begin] in before:
+    while begin < min(end, len(words)) and (
+        words[begin] in before or take_given_names([words[begin]], (), (letters_before, "")) is not None
+    ):
+        letters_before = letters_before.replace(words[begin][0], "", 1)
         taken.add(begin)
         begin += 1
     return count, is_complete, taken
@@ -228,9 +247,14 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> Matched
         matched.places[number] = start
         matched.taken.update(range(start, start + size))
         given = {make_confusable_key(form) for form in list_given_forms(name)}
+        letters = list_initials(name)
         for step in (1, -1):
             n = start + size if step > 0 else start - 1
-            while 0 <= n < len(words) and n not in matched.taken and make_confusable_key(words[n]) in given:
+            while 0 <= n < len(words) and n not in matched.taken:
+                is_initial = make_confusable_key(words[n]) in given
+                if not is_initial and take_given_names([words[n]], (), (letters, "")) is None:
+                    break
+                letters = letters.replace(words[n][0], "", 1)
                 matched.taken.add(n)
                 n += step
     return matched
@@ -248,7 +272,8 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], matched: M
         forms = {make_confusable_key(form) for form in list_given_forms(name)}
         for side, n in ((1, start + len(split_family(name))), (-1, start - 1)):
             word = words[n] if 0 <= n < len(words) else ""
-            is_right = make_confusable_key(word) in forms
+            is_given = bool(word) and take_given_names([word], (), (list_initials(name), "")) is not None
+            is_right = is_given or make_confusable_key(word) in forms
             is_letter = bool(forms) and len(word) == 1 and word.isalpha()
             if is_right or is_letter:
                 problem = "" if is_right else f"{word.upper()} (record: {format_name(name)})"

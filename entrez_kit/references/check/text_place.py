@@ -41,6 +41,18 @@ _BEFORE_ISSUE: Final = re.compile(
 _BEFORE_PAGE: Final = re.compile(
     r"(?<!\b[12][0-9]{3}): ?$|\b(?:pp?|pages?|pgs?|s|seiten?|с|стр|art|article)\.? ?$", re.IGNORECASE
 )
+_ORDINAL: Final = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)$")
+_OTHER_MONTHS: Final = (
+    *(
+        "januar janvier janv enero ene janeiro gennaio gen januari",
+        "februar fevrier fevr febrero fevereiro fev febbraio",
+    ),
+    *("marz maerz mars marzo marco maart mrz", "avril avr abril abr aprile", "mai mayo maio maggio mag mei"),
+    *("juni juin junio junho giugno giu", "juli juillet juil julio julho luglio lug", "aout agosto ago augustus"),
+    *("septembre septiembre setembro set settembre", "oktober octobre octubre outubro ottobre okt out ott"),
+    *("novembre noviembre novembro", "dezember decembre diciembre dezembro dicembre dez dic"),
+)
+"""The months in German, French, Spanish, Portuguese, Italian and Dutch."""
 _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 
 
@@ -160,18 +172,19 @@ def _yield_unknown_words(
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
-    month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
+    month_names = {name for month in months for name in (*MONTH_NAMES[month - 1], *_OTHER_MONTHS[month - 1].split())}
     languages = {LANGUAGES[code][1].lower() for code in article.languages if code in LANGUAGES}
     after_month = False
     for n, word in enumerate(words):
         if word in known and not word.isdigit():
             continue
-        if word in days and words[n + 1 : n + 2] and words[n + 1] in month_names:
+        is_day = _ORDINAL.sub("", word).lstrip("0") in days
+        if is_day and words[n + 1 : n + 2] and words[n + 1] in month_names:
             continue
         if word in month_names or (word.isalpha() and word in ranged):
             after_month = True
             continue
-        if word in years or (after_month and word in days):
+        if word in years or (after_month and is_day):
             pass
         elif any(letter.isdigit() for letter in word) or read_digits(word) in digits:
             yield word, True

@@ -25,7 +25,8 @@ ENTRIES: Final[Mapping[str, str]] = {
     r"\href {https://doi.org/10.5555/x} {\bibfield  {journal} {\bibinfo  {journal} {%J}\ }\textbf {"
     r"\bibinfo {volume} {%V}},\ \bibinfo {pages} {%P} (\bibinfo {year} {%Y})}\BibitemShut {NoStop}",
     "acm": r"{%A.} \bibinfo{year}{%Y}\natexlab{}. \newblock \showarticletitle{%T}. \newblock"
-    r" \bibinfo{journal}{\emph{%J}} \bibinfo{volume}{%V}, \bibinfo{number}{%N} (\bibinfo{year}{%Y}), \bibinfo{pages}{%P}.",
+    r" \bibinfo{journal}{\emph{%J}} \bibinfo{volume}{%V}, \bibinfo{number}{%N} (\bibinfo{year}{%Y}),"
+    r" \bibinfo{pages}{%P}.",
 }
 
 

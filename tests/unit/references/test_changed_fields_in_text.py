@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from reference_parts import ARTICLES, Parts, join_initials, read_parts
 
+from entrez_kit.pubmed.models import Article, PublicationDate
 from entrez_kit.references.check.compare_text import compare_text
 from entrez_kit.references.check.pasted_lists import build_reference
 
@@ -103,3 +104,107 @@ def test_a_changed_reference_does_not_agree_with_its_record(style: str, way: str
             continue  # the style does not print the changed field
         agreement = compare_text(build_reference(text, 1), article)
         assert not agreement.same or agreement.differences or agreement.left, text
+
+
+GIVEN: Final = {letter: f"{letter}zekielina" for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
+
+
+def keep_initials(article: Article) -> Article:
+    """Return the article as records before 2002 have it: with the initials of its authors only."""
+    people = [who.model_copy(update={"first_name": " ".join(who.initials or "")}) for who in article.authors]
+    return article.model_copy(update={"authors": people})
+
+
+def write_chicago(parts: Parts) -> str:
+    names = [(" ".join(GIVEN[letter] for letter in initials), family) for family, initials in parts.authors]
+    first, *others = names
+    listed = [f"{first[1]}, {first[0]}", *(f"{given} {family}" for given, family in others)]
+    place = f"{parts.journal} {parts.volume}, no. {parts.issue} ({parts.year}): {parts.pages}"
+    return f"{', '.join(listed[:-1])}, and {listed[-1]}. “{parts.title}.” {place}."
+
+
+def test_given_names_agree_with_the_initials_of_a_record_once() -> None:
+    for article in map(keep_initials, ARTICLES):
+        parts = read_parts(article)
+        text = write_chicago(parts)
+        second = parts.authors[1]
+        added = f"{second[1][0]}oe"
+        changed = [
+            text.replace(f"{GIVEN[second[1][0]]} ", f"{added}, {GIVEN[second[1][0]]} ", 1),
+            write_vancouver(parts).replace(second[0], f"{added}, {second[0]}", 1),
+            write_vancouver(parts).replace(f"{second[0]} ", f"{second[0]} X", 1),
+            text.replace(GIVEN[second[1][0]], "X", 1),
+        ]
+
+        agreements = [compare_text(build_reference(one, 1), article) for one in (text, *changed)]
+
+        agree = [one.same and not (one.differences or one.left) for one in agreements]
+        assert agree == [True, False, False, False, False], text
+
+
+OTHERS: Final = (" y cols.", " y col.", " e outros.", " u. a.", " и др.", ", 等.", ", 他.", " et coll.")
+DATES: Final = ("{y} {m} {d:02}", "{y} {m} {d}", "{y}-{n:02}-{d:02}", "{y} {m} {d}th")
+VISITS: Final = (
+    "Available at: https://doi.org/10.5555/x (Accessed: 3 March 2024).",
+    "[Accessed 3 Mar. 2024]",
+    "Accessed 3 March 2024.",
+    "Accessed March 3, 2024.",
+    "(3 March 2024, date last accessed).",
+    "Acesso em: 3 mar. 2024.",
+    "[cited 2024 Mar 3]",
+)
+
+
+@pytest.mark.parametrize("end", OTHERS)
+def test_et_al_in_other_languages_replaces_authors(end: str) -> None:
+    for article in ARTICLES:
+        parts = read_parts(article)
+        right, wrong = (replace(parts, authors=names) for names in (parts.authors[:2], parts.authors[:3:2]))
+        texts = [write_vancouver(replace(one, ends=end.rstrip("."))) for one in (right, wrong)]
+
+        agreements = [compare_text(build_reference(text, 1), article) for text in texts]
+
+        assert [not (one.differences or one.left) for one in agreements] == [True, False], texts
+
+
+@pytest.mark.parametrize("sign", ["und", "y", "e", "och"])
+def test_and_in_other_languages_is_not_an_author(sign: str) -> None:
+    for article in ARTICLES:
+        text = write_vancouver(read_parts(article))
+        last = article.authors[-1].last_name or ""
+
+        agreement = compare_text(build_reference(text.replace(f", {last} ", f" {sign} {last} "), 1), article)
+
+        assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), text
+
+
+@pytest.mark.parametrize("visit", VISITS)
+def test_the_date_of_a_visit_is_not_a_part_of_the_place(visit: str) -> None:
+    for article in ARTICLES:
+        reference = build_reference(f"{write_vancouver(read_parts(article))} {visit}", 1)
+
+        agreement = compare_text(reference.model_copy(update={"doi": None, "other_identifiers": []}), article)
+
+        assert (agreement.same, agreement.differences, agreement.left) == (True, [], []), reference.text
+
+
+@pytest.mark.parametrize("form", DATES)
+def test_a_date_in_another_form_agrees_and_another_day_does_not(form: str) -> None:
+    dated = [one for one in ARTICLES if one.journal_info and one.journal_info.publication_date]
+    for article in dated:
+        assert article.journal_info is not None
+        date = PublicationDate(year=int(read_parts(article).year), month=6, day=5)
+        changed = article.model_copy(
+            update={
+                "journal_info": article.journal_info.model_copy(update={"publication_date": date}),
+                "article_dates": [],
+            }
+        )
+        texts = [
+            write_vancouver(replace(read_parts(article), year=form.format(y=date.year, m="Jun", n=6, d=day)))
+            for day in (5, 17)
+        ]
+
+        agreements = [compare_text(build_reference(text, 1), changed) for text in texts]
+
+        assert [not (one.differences or one.left) for one in agreements] == [True, False], texts
