@@ -41,7 +41,7 @@ SHORT_NAME: Final = 4
 MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
-_MARKED_TITLE: Final = re.compile(
+MARKED_TITLE: Final = re.compile(
     r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
     re.IGNORECASE,
 )
@@ -238,7 +238,7 @@ def _strip_text(text: str) -> str:
 
 
 def _make_title_key(title: str) -> str:
-    return _strip_text(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
+    return _strip_text(MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
 
 
 def _is_title(mine: str, article: Article) -> bool:

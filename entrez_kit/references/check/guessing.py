@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from entrez_kit.references.check.additions import remove_additions
+
 MAX_TITLES: Final = 4
 MIN_TITLE_WORDS: Final = 2
 MAX_TITLE_WORDS: Final = 60
@@ -202,7 +204,7 @@ def convert_wide_signs(text: str) -> str:
 
 def guess_parts(text: str) -> Guess:
     """Guess the parts of a reference."""
-    text = convert_wide_signs(text)
+    text = remove_additions(convert_wide_signs(text))
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
     dated = _find_dated_place(plain)
     found = dict.fromkeys(part for title in _yield_titles(plain) for part in _split_translation(title))

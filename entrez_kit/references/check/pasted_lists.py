@@ -13,6 +13,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
+from entrez_kit.references.check.additions import remove_additions
 from entrez_kit.references.check.find_lists import find_lists, is_heading
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
@@ -38,7 +39,9 @@ NO_SIGNS: Final = "The numbers, indents and empty lines of the list do not show 
 ADVICE: Final = "Write each reference on one line, with an empty line below it."
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation about the standing of the work; the identifiers in it are those of the notice."""
-_LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
+_LABELLED: Final = re.compile(
+    r"\b(?:PMID|PMCID|PubMed(?=:))\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
+)
 _WORD_WITH_ID: Final = re.compile(
     r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
@@ -261,7 +264,7 @@ def list_words(text: str, known: Collection[str] = ()) -> list[str]:
         whole = match[1] + match[2]
         return whole if fold_text(whole) in known else match[0]
 
-    plain = VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))
+    plain = remove_additions(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text))))
     return fold_text(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
@@ -275,6 +278,7 @@ def _strip_address(word: str) -> str:
 
 def _find_identifiers(text: str) -> dict[str, Any]:
     """Return the identifiers that a text names as such, but no bare number."""
+    text = remove_additions(text)
     words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):
         words += map(_strip_address, _ADDRESS_STARTS.split(match[0]))

@@ -10,7 +10,7 @@ from entrez_kit.pubmed.comparison import convert_roman, fold_text, list_years, m
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
-from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
+from entrez_kit.references.check.compare_fields import FieldDifference, FieldName, is_same_journal
 from entrez_kit.references.check.text_words import (
     GENERATIONS,
     SUPERFLUOUS,
@@ -95,12 +95,19 @@ def compare_place(words: Sequence[str], article: Article, item: Item, text: str)
         differences.append(FieldDifference(field="year", given=year, record=list_years(article)[0]))
     differences += _compare_numbers(numbers, forms, item, _find_fields_of_numbers(text))
     differences += _compare_supplements(words, names, item)
+    if left and names and not is_named and _is_short_name(left, article):
+        left = []
     if left and names and not is_named:
         journal_text = " ".join(word for word in words if word in left or word in of_journal)
         record = str(item.get("container-title") or names[0])
         differences.append(FieldDifference(field="journal", given=journal_text, record=record))
         left = []
     return PlaceInText(differences, left[:MAX_LEFT], is_named)
+
+
+def _is_short_name(words: Sequence[str], article: Article) -> bool:
+    """Return whether a word is the initials of the journal ("NEJM", "PNAS")."""
+    return len(words) == 1 and len(words[0]) > 2 and is_same_journal(words[0].upper(), article)
 
 
 def _remove_journal_names(words: list[str], names: Sequence[str]) -> tuple[list[str], list[list[str]]]:

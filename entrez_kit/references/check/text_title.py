@@ -16,7 +16,7 @@ from entrez_kit.pubmed.comparison import (
     measure_key_likeness,
 )
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, list_titles
+from entrez_kit.references.check.compare_fields import LIKE_TITLES, MARKED_TITLE, FieldDifference, list_titles
 from entrez_kit.references.check.text_words import find_words
 
 SURE_TITLE: Final = 15
@@ -43,7 +43,8 @@ def find_title(words: Sequence[str], article: Article, *, sure: bool) -> TitleIn
     Args:
         sure: whether an identifier, or the place, says that the text cites the record.
     """
-    titles = [fold_text(title).split() for title in list_titles(article)]
+    recorded = [form for title in list_titles(article) for form in dict.fromkeys((title, MARKED_TITLE.sub("", title)))]
+    titles = [fold_text(title).split() for title in recorded]
     spans = [(start, len(title)) for title in titles if (start := find_words(title, words)) is not None]
     if spans:
         return TitleInText(spans)

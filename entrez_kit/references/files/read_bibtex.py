@@ -28,6 +28,7 @@ from entrez_kit.references.files.references import (
     list_identifiers,
     list_identifiers_in_notes,
     merge_identifiers,
+    parse_name,
     unreadable_error,
     warn_of_left_out,
     warn_of_repeated_keys,
@@ -71,6 +72,11 @@ _GREEK: Final = re.compile(
 _INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
 """A person in braces: a family name with initials, or initials with full stops before a family name."""
+_OTHERS: Final = re.compile(r",? (?:and )?(?:et\.? al\.?|others)$", re.IGNORECASE)
+_INITIALS_FIRST: Final = re.compile(r"(?:[^\W\d_a-z]\.[ -]?){1,4} ?[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’-]+){0,3}")
+_FAMILY_FIRST: Final = re.compile(r"[^\W\d_](?=[\w'’ -]*[^\W\d_A-Z])[\w'’-]*(?: [^\W\d_][\w'’-]+){0,3} [A-Z]{1,3}")
+_NO_VOWEL: Final = re.compile(r" [B-DF-HJ-NP-TV-XZ]{1,3}$")
+"""Initials that cannot be a short family name."""
 _WORK_FIELDS: Final = (
     "author editor title booktitle bookauthor maintitle journal journaltitle shortjournal volume number issue pages "
     "eid chapter series edition publisher institution howpublished school organization address location issn isbn "
@@ -385,12 +391,30 @@ def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
     text = _EMPTY_BRACES.sub(r"{\1}", " ".join(text.split()))
+    others = _OTHERS.search(_strip_braces(text))
+    inside = _strip_braces(text)[: others.start() if others else None].rstrip()
+    if persons := _split_persons(inside, may_be_group=_is_braced(text)):
+        return [parse_name(name) if _FAMILY_FIRST.fullmatch(name) else _read_author(name) for name in persons], (
+            others is not None
+        )
+    if others and not inside.endswith(" and"):  # "Jane Doe et al."
+        text = f"{inside} and others"
     parts = _strip_braces(text).split(" and ")
     if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         text = " and ".join(parts)  # the braces enclose a list of persons
     names = [name for name in split_multiple_persons_names(text) if name.strip()]
     more = bool(names) and names[-1].strip().lower() == "others"
     return [_read_author(name) for name in (names[:-1] if more else names)], more
+
+
+def _split_persons(text: str, *, may_be_group: bool) -> list[str]:
+    """Return the names of a list of persons with initials, also with commas between them, as no program writes it."""
+    names = [name.strip() for name in re.split(r",? and |, ", convert_latex(text))]
+    have_initials = all(_INITIALS_FIRST.fullmatch(name) or _FAMILY_FIRST.fullmatch(name) for name in names)
+    # The last word of "Wei LI" is a family name.
+    are_sure = any(_INITIALS_FIRST.fullmatch(name) or _NO_VOWEL.search(name) for name in names)
+    are_names = not may_be_group and len(names) > 2 and " and " not in text and all(" " in name for name in names)
+    return names if (have_initials and are_sure) or are_names else []
 
 
 def _is_braced(text: str) -> bool:

@@ -208,3 +208,40 @@ def test_a_date_in_another_form_agrees_and_another_day_does_not(form: str) -> No
         agreements = [compare_text(build_reference(text, 1), changed) for text in texts]
 
         assert [not (one.differences or one.left) for one in agreements] == [True, False], texts
+
+
+ADDED: Final = (
+    "{} [Google Scholar] [CrossRef]",
+    "{} Google Scholar",
+    "{} [PubMed - indexed for MEDLINE]",
+    "{} Medline:99123456.",
+    "{} Cited 1234 times.",
+    "{} Erratum in: Imaginary J. 2013 Jan 3;368(1):94. PMID: 12345678.",
+    "RETRACTED: {}",
+    "For a review, see {}",
+    "See also {}",
+)
+
+
+@pytest.mark.parametrize("form", ADDED)
+def test_words_of_a_web_page_or_of_an_author_are_not_compared(form: str) -> None:
+    for article in ARTICLES:
+        parts = read_parts(article)
+        right, wrong = (form.format(write_vancouver(one)) for one in (parts, replace(parts, volume="987")))
+
+        references = [build_reference(text, 1) for text in (right, wrong)]
+
+        agreements = [compare_text(one, article) for one in references]
+        assert [not (one.differences or one.left) for one in agreements] == [True, False], right
+        assert not [one for one in references if one.identifiers], "an id of another article"
+
+
+@pytest.mark.parametrize("title", ["Update in nephrology", "Comment in court", "RETRACTED: Moonlight in the cellar"])
+def test_a_title_is_not_read_as_an_added_note(title: str) -> None:
+    article = ARTICLES[0].model_copy(update={"title": f"{title}."})
+    parts = read_parts(article)
+    texts = [write_vancouver(parts), write_vancouver(replace(parts, volume="987"))]
+
+    agreements = [compare_text(build_reference(text, 1), article) for text in texts]
+
+    assert [not (one.differences or one.left) for one in agreements] == [True, False], texts
