@@ -76,7 +76,7 @@ def build_correction(
         fields = {
             difference.field: values.get(difference.field, difference.record)
             for difference in outcome.differences
-            if difference.given not in elsewhere
+            if difference.record and difference.given not in elsewhere
         }
     if outcome.detail and reference.pmid and reference.pmid != article.pmid and reference.pmid not in elsewhere:
         fields["pmid"] = article.pmid

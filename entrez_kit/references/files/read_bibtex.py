@@ -409,6 +409,8 @@ def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:
 
 def _split_persons(text: str, *, may_be_group: bool) -> list[str]:
     """Return the names of a list of persons with initials, also with commas between them, as no program writes it."""
+    if "{" in text:  # braces inside of a list show the family names
+        return []
     names = [name.strip() for name in re.split(r",? and |, ", convert_latex(text))]
     have_initials = all(_INITIALS_FIRST.fullmatch(name) or _FAMILY_FIRST.fullmatch(name) for name in names)
     # The last word of "Wei LI" is a family name.
@@ -444,11 +446,16 @@ def _read_author(name: str) -> RefAuthor:
             key.lower(): convert_latex(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)
         }
         family = " ".join(part for part in (parts.get("prefix"), parts.get("family")) if part)
-        return RefAuthor(family=family, given=parts.get("given"))
+        return RefAuthor(family=family, given=parts.get("given"), suffix=parts.get("suffix"))
     try:
         read = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
         return RefAuthor(group=convert_latex(name))
     family = convert_latex(" ".join([*read.von, *read.last]))
     given = convert_latex(" ".join(read.first))
-    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or convert_latex(name))
+    suffix = convert_latex(" ".join(read.jr)) or None
+    return (
+        RefAuthor(family=family, given=given, suffix=suffix)
+        if family
+        else RefAuthor(group=given or convert_latex(name))
+    )

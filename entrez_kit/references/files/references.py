@@ -19,6 +19,7 @@ from entrez_kit.pubmed.xml.dates import YEAR
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
 KINDS: Final[tuple[IdKind, ...]] = ("doi", "pmid", "pmcid")
 MAX_SUFFIX: Final = 6
+_SUFFIX: Final = re.compile(r"(?:[JS]r|[JS]unior|I{1,3}|IV|2nd|3rd|4th)\.?", re.IGNORECASE)
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _INITIALS: Final = re.compile(r"[^\W\d_a-z]{1,4}|(?:[^\W\d_]\.[ -]?){1,4}")
 
@@ -29,6 +30,7 @@ class RefAuthor(Request):
     family: str | None = Field(default=None, description="Family name with its particle.")
     given: str | None = Field(default=None, description="Given names or initials.")
     group: str | None = Field(default=None, description="Name of a group, or a name without separate parts.")
+    suffix: SkipJsonSchema[str | None] = Field(default=None, exclude_if=not_, description="Jr, Sr, III.")
 
     @property
     def text(self) -> str:
@@ -192,7 +194,9 @@ def parse_name(text: str) -> RefAuthor:
         given, more, suffix = (part.strip() for part in rest.partition(","))
         if more and len(suffix) > MAX_SUFFIX:  # the commas are part of the name of a group
             return RefAuthor(group=text)
-        return RefAuthor(family=family.strip(), given=given)
+        if more and _SUFFIX.fullmatch(given):  # "Doe, Jr, Jane"
+            given, suffix = suffix, given
+        return RefAuthor(family=family.strip(), given=given, suffix=suffix or None)
     words = text.rstrip(",").split(" ")
     if len(words) > 1 and _INITIALS.fullmatch(words[-1]) and not text.isupper():
         return RefAuthor(family=" ".join(words[:-1]), given=words[-1])

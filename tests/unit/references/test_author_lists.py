@@ -48,3 +48,11 @@ def test_persons_and_groups_are_told_apart(text: str, names: list[str]) -> None:
     (reference,) = read_bibtex(f"@article{{k, title={{T}}, author={{{text}}}}}", "a.bib").references
 
     assert [one.text for one in reference.authors] == names
+
+
+def test_braces_inside_of_a_list_keep_family_names_together() -> None:
+    text = "J. {Le Berichel} and G. {Coelho-Palermo Cunha} and A. {Di Virgilio}"
+
+    (reference,) = read_bibtex(f"@article{{k, title={{T}}, author={{{text}}}}}", "a.bib").references
+
+    assert [one.family for one in reference.authors] == ["Le Berichel", "Coelho-Palermo Cunha", "Di Virgilio"]
