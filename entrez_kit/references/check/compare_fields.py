@@ -43,11 +43,12 @@ SHOWN_NAMES: Final = 10
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
 _SUPPLEMENT: Final = re.compile(r"\bsup", re.IGNORECASE)
 _IN_SUPPLEMENT: Final = re.compile(r"\b(?:sup|s[0-9])", re.IGNORECASE)
-MARKED_TITLE: Final = re.compile(
+_MARKED_TITLE: Final = re.compile(
     r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
     re.IGNORECASE,
 )
 _SUFFIXES: Final = {"junior": "jr", "senior": "sr", "2nd": "ii", "3rd": "iii", "4th": "iv"}
+_PARTICLES: Final = frozenset(("da", "das", "de", "del", "di", "do", "dos", "du", "e", "la", "van", "von", "y"))
 _SMALL_WORDS: Final = frozenset(
     (
         *("a", "an", "and", "for", "in", "of", "on", "the", "to"),
@@ -243,7 +244,7 @@ def _strip_text(text: str) -> str:
 
 
 def _make_title_key(title: str) -> str:
-    return _strip_text(MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
+    return _strip_text(_MARKED_TITLE.sub("", re.sub(r"</?(?:i|b|em|sub|sup|span)\b[^<>]*+>", "", title)))
 
 
 def _is_title(mine: str, article: Article) -> bool:
@@ -424,7 +425,10 @@ def _normalize_suffix(suffix: str) -> str:
 
 def _have_same_given(mine: str, theirs: str) -> bool:
     """Return true if given names can belong to one person: the initials agree, and so do first names given in full."""
-    first, second = _split_given(mine), _split_given(theirs)
+    return any(_fit_given(*(_split_given(one, whole=whole) for one in (mine, theirs))) for whole in (True, False))
+
+
+def _fit_given(first: Sequence[str], second: Sequence[str]) -> bool:
     if not first or not second:
         return True
     given, recorded = "".join(first), "".join(second)
@@ -440,10 +444,12 @@ def _have_same_given(mine: str, theirs: str) -> bool:
     return my_initials.startswith(their_initials) or their_initials.startswith(my_initials)
 
 
-def _split_given(given: str) -> list[str]:
-    """Split given names into words, and initials without spaces into letters."""
+def _split_given(given: str, *, whole: bool) -> list[str]:
+    """Split given names into words, and initials without spaces into letters; not ``whole``: without particles."""
     words: list[str] = []
-    for word in re.findall(r"[^\W_]+", given):
+    for number, word in enumerate(re.findall(r"[^\W_]+", given)):
+        if number and not whole and word in _PARTICLES:  # as in PubMed's initials
+            continue
         if word.isupper() and len(word) <= 3:
             words += [fold_text(letter) for letter in word]
         else:

@@ -8,7 +8,7 @@ from entrez_kit.base.identifiers import IdKind
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.citation_matcher import UNKNOWN_JOURNAL, Citation, ask_matcher, name_candidates
 from entrez_kit.pubmed.comparison import fold_text, measure_text_likeness
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.pubmed.record_fetcher import Fetched, Retrieval
 from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
 from entrez_kit.references.check.compare import compare
@@ -22,6 +22,10 @@ TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 MIN_LIKENESS: Final = 0.5
 """Minimum likeness of the title of the most similar record."""
+MIN_FAULTS: Final = 2
+"""From this number of differences, a reference may cite a newer version of the record."""
+NEWER: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
+"""The statuses of a notice of a newer version."""
 MAX_FITTING: Final = 5
 """Maximum records to compare if several match a place."""
 
@@ -30,6 +34,7 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
     """Find the records that a batch of references may cite. The number of requests depends on the batch size only."""
     all_candidates = [Candidates(reference) for reference in references]
     _look_up_identifiers(services, all_candidates)
+    _look_up_versions(services, all_candidates)
     for look_up in (_look_up_places, _search_titles):
         look_up(
             services, [candidates for candidates in all_candidates if not candidates.settled and not candidates.failure]
@@ -92,6 +97,21 @@ def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates
     for candidates in all_candidates:
         if candidates.settled:  # one identifier with the record is sufficient
             candidates.failure = None
+
+
+def _look_up_versions(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    """Look up the newer versions of records that differ in several fields: the DOI of a preprint may be wrong."""
+    wanted = _group_by_key(
+        (notice.pmid, candidates)
+        for candidates in all_candidates
+        for match in candidates.matches.values()
+        if match.faults >= MIN_FAULTS and match.article.standing is not None
+        for notice in match.article.standing.notices
+        if notice.status in NEWER and notice.pmid not in candidates.matches
+    )
+    for candidates, _, article in _fetch(services, wanted):
+        if article is not None:
+            candidates.add(article, "title", only_same=True)
 
 
 def _look_up_dois(services: Services, all_candidates: Sequence[Candidates]) -> None:

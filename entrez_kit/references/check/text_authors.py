@@ -191,6 +191,8 @@ def _match_in_order(
         family = split_family(name)
         given = list_given_forms(name)
         offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
+        if offset is not None and family[0] in before and list(words[begin + offset + 1 :][: len(family)]) == family:
+            offset += 1  # the given name of the author before is also the family name of this one
         between = range(begin, begin + (offset or 0))
         inside = [words[n] for n in between if words[n] not in SUPERFLUOUS]
         left = take_given_names(inside, before | given, (letters_before, list_initials(name)))

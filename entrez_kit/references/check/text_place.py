@@ -93,6 +93,7 @@ def compare_place(words: Sequence[str], article: Article, item: Item, text: str)
     if years and not years & set(words) and (year := next(filter(_is_year, numbers), None)):
         numbers.remove(year)
         differences.append(FieldDifference(field="year", given=year, record=list_years(article)[0]))
+    numbers, unknown = _split_unknown(numbers, forms)
     differences += _compare_numbers(numbers, forms, item, _find_fields_of_numbers(text))
     differences += _compare_supplements(words, names, item)
     if left and names and not is_named and _is_short_name(left, article):
@@ -102,7 +103,16 @@ def compare_place(words: Sequence[str], article: Article, item: Item, text: str)
         record = str(item.get("container-title") or names[0])
         differences.append(FieldDifference(field="journal", given=journal_text, record=record))
         left = []
-    return PlaceInText(differences, left[:MAX_LEFT], is_named)
+    return PlaceInText(differences, [*left, *unknown][:MAX_LEFT], is_named)
+
+
+def _split_unknown(numbers: list[str], forms: Sequence[Sequence["_Labelled"]]) -> tuple[list[str], list[str]]:
+    """Return the numbers of the place, and unknown numbers before a whole place, as in a subtitle."""
+    with_volume = [form for form in forms if {"volume", "pages"} <= {name for _, name in form}]
+    for form in sorted(with_volume, key=len, reverse=True):
+        if len(form) < len(numbers) and numbers[-len(form) :] == [word for word, _ in form]:
+            return numbers[-len(form) :], numbers[: -len(form)]
+    return numbers, []
 
 
 def _is_short_name(words: Sequence[str], article: Article) -> bool:

@@ -209,6 +209,18 @@ def test_an_identifier_that_is_written_twice_or_in_two_forms_is_no_difference(ki
     )
 
 
+def test_a_published_article_with_the_doi_of_its_preprint_is_compared_with_the_article(kit: EntrezKit) -> None:
+    articles = {one.pmid: one for one in read_demo_articles()}
+    article, preprint = articles["99000010"], articles["99000009"]
+    doi = preprint.doi or ""
+    pasted = split_references(f"{write_vancouver(article, pmid='')} doi:{doi}")
+
+    for reference in (make_true_reference(article, pmid=None, doi=doi), *pasted):
+        (row,) = CHECK.run(kit.services, {"references": [reference]}).references
+        assert row.pmid == article.pmid
+        assert [(one.code, one.field, one.pmid) for one in row.findings] == [("mismatch", "doi", preprint.pmid)]
+
+
 WITHOUT_DOI = [one for one in read_demo_articles() if one.record_type == "article" and not one.doi and one.authors]
 
 

@@ -119,3 +119,19 @@ def test_an_issue_that_the_record_lacks_is_a_difference_that_is_not_corrected(wr
             differences=differences,
         )
         assert build_correction(reference, outcome, without, None) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "agrees"),
+    [("H. A.", True), ("HA", True), ("H", True), ("H. de A.", True), ("HDA", True), ("H. B.", False)],
+)
+def test_particles_between_given_names_can_be_left_out(given: str, agrees: bool) -> None:
+    article = ARTICLES[0]
+    first = article.authors[0].model_copy(update={"first_name": "Heloísa de A", "initials": "HA"})
+    changed = article.model_copy(update={"authors": [first, *article.authors[1:]]})
+    fields = read_fields(article)
+    authors = [f"{first.last_name}, {given}", *fields["author"][1:]]
+
+    (reference,) = write_bibtex({**fields, "author": authors})
+
+    assert (not compare_fields(reference, changed).differences) == agrees

@@ -245,3 +245,63 @@ def test_a_title_is_not_read_as_an_added_note(title: str) -> None:
     agreements = [compare_text(build_reference(text, 1), article) for text in texts]
 
     assert [not (one.differences or one.left) for one in agreements] == [True, False], texts
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_shortened_title_is_the_only_difference(style: str) -> None:
+    for article in ARTICLES:
+        parts = read_parts(article)
+        words = parts.title.split()
+        text = STYLES[style](replace(parts, title=" ".join(words[: len(words) * 2 // 3 + 1]).rstrip(",:")))
+
+        agreement = compare_text(build_reference(text, 1), article)
+
+        assert agreement.same
+        assert [one.field for one in agreement.differences] == ["title"], text
+        assert agreement.left == [], text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_number_of_an_added_subtitle_is_not_a_page(style: str) -> None:
+    for article in ARTICLES:
+        parts = read_parts(article)
+        text = STYLES[style](replace(parts, title=f"{parts.title}: a phase 2 study"))
+
+        agreement = compare_text(build_reference(text, 1), article)
+
+        assert "2" in agreement.left, text
+        assert not [one for one in agreement.differences if one.field == "pages"], text
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_formula_in_a_title_agrees_however_it_is_divided(style: str) -> None:
+    recorded, printed = (
+        "Ni_(0.4)Cu_(0.2)TbₓFe₂₋ₓO₄ ferrites and (13)C in glass",
+        "Ni0.4Cu0.2TbxFe2-xO4 ferrites and 13C in glass",
+    )
+    article = ARTICLES[0].model_copy(update={"title": f"{recorded}."})
+    parts = replace(read_parts(article), authors=read_parts(article).authors[:2], ends=", et al.", title=printed)
+
+    for title, agrees in ((printed, True), (printed.replace("0.4", "0.7"), False)):
+        agreement = compare_text(build_reference(STYLES[style](replace(parts, title=title)), 1), article)
+        assert (agreement.differences == [] and agreement.left == []) == agrees, title
+
+
+def test_a_given_name_can_be_the_family_name_of_the_next_author() -> None:
+    first, second, *others = ARTICLES[0].authors
+    people = [
+        first.model_copy(update={"first_name": "Ram-Shankar", "initials": "RS"}),
+        second.model_copy(update={"last_name": "Shankar", "first_name": "Sunita", "initials": "S"}),
+        *others,
+    ]
+    article = ARTICLES[0].model_copy(update={"authors": people})
+    parts = read_parts(article)
+    text = write_vancouver(parts)
+    start = f"{first.last_name} RS, Shankar S"
+
+    for names, agrees in (
+        (f"{first.last_name}, Ram-Shankar; Shankar, Sunita", True),
+        (f"{first.last_name}, Ram-Shankar; Roe, Sunita", False),
+    ):
+        agreement = compare_text(build_reference(text.replace(start, names), 1), article)
+        assert (agreement.differences == [] and agreement.left == []) == agrees, names
