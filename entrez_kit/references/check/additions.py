@@ -9,7 +9,7 @@ _LINKS: Final = (
 )
 _ADDITIONS: Final = re.compile(
     rf"\[{_LINKS}\]"
-    rf"|(?:\s{_LINKS}[.,;:|·]*+)+\s*+$"
+    rf"|(?:\s{_LINKS}[.,;:|·]{{0,3}}){{1,12}}\s{{0,10}}$"
     r"|\[pubmed(?: central)? ?[-–] ?[^\[\]]{3,40}\]"
     r"|\bmedline: ?[0-9]{5,9}\b"
     r"|\b(?:times )?cited(?: by)?:? [0-9]{1,6}(?: (?:times|articles))?\b\.?"

@@ -54,6 +54,7 @@ _AFTER_DOI: Final = re.compile(
 )
 """What the address of a web page adds to a DOI."""
 _DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
+_PART_LETTER: Final = re.compile(r"\(?([a-z])\) ?(?=[^\W\d_a-z])")
 _PART_ENDS: Final = (".", ";", ",")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
@@ -232,13 +233,14 @@ def build_references(text: str, line: int, *, number: str | None = None, where: 
 def _split_at_letters(text: str) -> list[str]:
     """Return the parts of a text that begin with "(a)", "(b)" and so on; an empty list if one has no date."""
     begins: list[tuple[int, int]] = []
-    for letter in ascii_lowercase:
-        sign = re.compile(rf"\(?{letter}\) ?(?=[^\W\d_a-z])")
-        after = begins[-1][1] if begins else 0
-        match = sign.search(text, after) if begins else sign.match(text)
-        if match is None or (begins and text[: match.start()].rstrip()[-1:] not in _PART_ENDS):
-            break
-        begins.append(match.span())
+    for match in _PART_LETTER.finditer(text):
+        follows_end = (
+            text[max(0, match.start() - 3) : match.start()].rstrip()[-1:] in _PART_ENDS
+            if begins
+            else match.start() == 0
+        )
+        if match[1] == ascii_lowercase[len(begins) % len(ascii_lowercase)] and follows_end:
+            begins.append(match.span())
     if len(begins) < 2:
         return []
     ends = [start for start, _ in begins[1:]] + [len(text)]
