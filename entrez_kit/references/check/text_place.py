@@ -108,8 +108,11 @@ def compare_place(words: Sequence[str], article: Article, item: Item, text: str)
 
 def _split_unknown(numbers: list[str], forms: Sequence[Sequence["_Labelled"]]) -> tuple[list[str], list[str]]:
     """Return the numbers of the place, and unknown numbers before a whole place, as in a subtitle."""
-    with_volume = [form for form in forms if {"volume", "pages"} <= {name for _, name in form}]
-    for form in sorted(with_volume, key=len, reverse=True):
+    if any(numbers == [word for word, _ in form] for form in forms):
+        return numbers, []
+    has = {name for form in forms for _, name in form}
+    whole = [form for form in forms if {"volume", "pages"} <= has == {name for _, name in form}]
+    for form in sorted(whole, key=len, reverse=True):
         if len(form) < len(numbers) and numbers[-len(form) :] == [word for word, _ in form]:
             return numbers[-len(form) :], numbers[: -len(form)]
     return numbers, []

@@ -261,7 +261,7 @@ def test_a_shortened_title_is_the_only_difference(style: str) -> None:
         assert agreement.left == [], text
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", ["vancouver", "ieee", "apa"])
 def test_a_number_of_an_added_subtitle_is_not_a_page(style: str) -> None:
     for article in ARTICLES:
         parts = read_parts(article)
