@@ -72,6 +72,8 @@ _GREEK: Final = re.compile(
 _INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
 """A person in braces: a family name with initials, or initials with full stops before a family name."""
+_ADDRESS_OF_PAPERS: Final = re.compile(r"papers[0-9]?://publication/doi/(?=10\.)")
+"""The beginning of an address of the program Papers."""
 _OTHERS: Final = re.compile(r",? (?:and )?(?:et\.? al\.?|others)$", re.IGNORECASE)
 _INITIALS_FIRST: Final = re.compile(r"(?:[^\W\d_a-z]\.[ -]?){1,4} ?[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’-]+){0,3}")
 _FAMILY_FIRST: Final = re.compile(r"[^\W\d_](?=[\w'’ -]*[^\W\d_A-Z])[\w'’-]*(?: [^\W\d_][\w'’-]+){0,3} [A-Z]{1,3}")
@@ -356,9 +358,12 @@ def _build_reference(entry: _BibEntry) -> Reference:
         # Identifiers and URLs contain only these escaped characters.
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
+    def get_address(name: str) -> str:
+        return _ADDRESS_OF_PAPERS.sub("https://doi.org/", get_raw(name).replace("\\url", " "))
+
     authors, more = _read_authors(entry.values.get("author", ""))
     others = [
-        *list_identifiers(get_raw("url"), get_raw("ee"), get_raw("howpublished")),
+        *list_identifiers(*map(get_address, ("url", "ee", "howpublished", "uri"))),
         *list_identifiers_in_notes(get_raw("note"), get_raw("annote")),
     ]
     ids = {"doi": unquote(get_raw("doi")), "pmid": get_raw("pmid"), "pmcid": get_raw("pmcid") or get_raw("pmc")}

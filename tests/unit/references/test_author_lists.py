@@ -56,3 +56,17 @@ def test_braces_inside_of_a_list_keep_family_names_together() -> None:
     (reference,) = read_bibtex(f"@article{{k, title={{T}}, author={{{text}}}}}", "a.bib").references
 
     assert [one.family for one in reference.authors] == ["Le Berichel", "Coelho-Palermo Cunha", "Di Virgilio"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        r"url={\url{https://doi.org/10.5555/x}}",
+        r"howpublished={\url{https://doi.org/10.5555/x}}",
+        r"uri={\url{papers3://publication/doi/10.5555/x}}",
+    ],
+)
+def test_the_doi_of_an_address_is_read(field: str) -> None:
+    (reference,) = read_bibtex(f"@article{{k, title={{T}}, {field}}}", "a.bib").references
+
+    assert reference.doi == "10.5555/x"
