@@ -9,7 +9,6 @@ from entrez_kit.pubmed.brief import format_brief_citation, format_brief_place
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.candidates import Candidates, FoundBy, RecordMatch
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.compare_fields import IDENTIFIERS
 from entrez_kit.references.check.describe_missing import add_missing_record
 from entrez_kit.references.check.findings import to_finding
 
@@ -98,19 +97,24 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
     ``judge_status`` reports the identifiers that belong to another article.
     """
     for difference in match.differences:
-        if difference.field not in candidates.owners:
+        if difference.given not in candidates.owners:
             checked.add_finding(to_finding(difference))
     if match.agreement.left:
         value = " ".join(match.agreement.left)
         place = format_brief_place(match.article)
         checked.add("mismatch", f"the record does not have: {value}; it has: {place}", given=value, recorded=place)
-    differing = {difference.field for difference in match.differences}
-    for name in IDENTIFIERS:
-        value, recorded = getattr(candidates.reference, name), getattr(match.article, name)
-        # A PubMed record may lack its DOI, but a PMID or PMCID without a record is wrong.
-        if name != "doi" and value in candidates.absent and name not in differing:
-            message = f"{name}: {tracing.name_source()} has no record of {value}"
-            checked.add("mismatch", message, field=name, given=value, recorded=recorded)
-    for name, error in candidates.unknown_owners.items():
-        message = f"{name}: its article could not be looked up: {error.message}"
-        checked.add("unchecked", message, field=name, given=getattr(candidates.reference, name))
+    differing = {difference.given for difference in match.differences}
+    for name, value in candidates.reference.identifiers:
+        about = {"field": name, "given": value, "recorded": getattr(match.article, name)}
+        # A PubMed record may lack its DOI, so only Crossref can say that a DOI is wrong.
+        unknown_to = "Crossref" if value in candidates.unregistered else tracing.name_source()
+        if value in differing:
+            pass
+        elif value in candidates.unregistered or (name != "doi" and value in candidates.absent):
+            checked.add("mismatch", f"{name}: {unknown_to} has no record of {value}", **about)
+        elif value in candidates.not_requested:
+            message = f"{name}: the record does not have a DOI, and Crossref was not asked about {value}"
+            checked.add("unchecked", message, **about)
+        if error := candidates.unknown_owners.get(value):
+            message = f"{name}: its article could not be looked up: {error.message}"
+            checked.add("unchecked", message, field=name, given=value)

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, IdentifierName, list_titles
+from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, list_titles
 from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.guessing import Guess, guess_parts
 from entrez_kit.references.files.references import Reference
@@ -55,9 +55,10 @@ class RecordMatch:
 class Candidates:
     """The records that a reference may cite, and the results of its look-ups.
 
-    ``absent`` has identifiers without a PubMed record, ``unregistered`` has DOIs without a Crossref record, and
-    ``unknown_journals`` has journals that NCBI's citation matcher does not know. ``owners`` has the articles other than
-    the cited one that identifiers belong to, and ``unknown_owners`` the errors of looking these up.
+    ``absent`` has identifiers without a PubMed record, ``unregistered`` has DOIs without a Crossref record,
+    ``not_requested`` has DOIs without a PubMed record that Crossref was not asked about, and ``unknown_journals`` has
+    journals that NCBI's citation matcher does not know. ``owners`` has the articles other than the cited one that
+    identifiers belong to, and ``unknown_owners`` the errors of looking these up, both by identifier.
     """
 
     reference: Reference
@@ -65,10 +66,11 @@ class Candidates:
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     unregistered: list[str] = field(default_factory=list)
+    not_requested: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     nearest: tuple[float, Article] | None = None
-    owners: dict[IdentifierName, Article] = field(default_factory=dict)
-    unknown_owners: dict[IdentifierName, EntrezKitError] = field(default_factory=dict)
+    owners: dict[str, Article] = field(default_factory=dict)
+    unknown_owners: dict[str, EntrezKitError] = field(default_factory=dict)
     unknown_journals: set[str] = field(default_factory=set)
 
     def add(self, article: Article, found_by: FoundBy, *, only_same: bool = False) -> None:

@@ -45,6 +45,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         self._services = services
         self._request = request
         self._checked: list[CheckedReference] = []
+        self._file_numbers: list[int] = []
         self._summaries = list(summarize_files(self._files, len(request.listed)))
         self._corrections = Corrections(unique=request.unique)
 
@@ -66,10 +67,11 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
                 self._corrections.add(assessment, index, summary.number)
             if self._request.only == "all" or outcome.is_open:
                 self._checked.append(outcome)
+                self._file_numbers.append(summary.number)
                 yield outcome
         if failures and len(failures) == len(references):
             raise failures[0]
-        self.warnings += [*self._request.warn_about_text(), *warn_of_duplicates(self._checked)]
+        self.warnings += [*self._request.warn_about_text(), *warn_of_duplicates(self._checked, self._file_numbers)]
         self.warnings += warn_of_unused(self._files)
 
     def _assess_all(self, references: Sequence[Reference]) -> Iterator[Assessment]:

@@ -41,10 +41,14 @@ SHORT_NAME: Final = 4
 MAX_NAME: Final = 200
 SHOWN_NAMES: Final = 10
 _UMLAUT: Final = re.compile(r"(?<![aeiouqy])(a|o|u)e")
+_SUPPLEMENT: Final = re.compile(r"\bsup", re.IGNORECASE)
+_IN_SUPPLEMENT: Final = re.compile(r"\b(?:sup|s[0-9])", re.IGNORECASE)
 _MARKED_TITLE: Final = re.compile(
     r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
     re.IGNORECASE,
 )
+_SUFFIXES: Final = {"junior": "jr", "senior": "sr", "2nd": "ii", "3rd": "iii", "4th": "iv"}
+_PARTICLES: Final = frozenset(("da", "das", "de", "del", "di", "do", "dos", "du", "e", "la", "van", "von", "y"))
 _SMALL_WORDS: Final = frozenset(
     (
         *("a", "an", "and", "for", "in", "of", "on", "the", "to"),
@@ -114,9 +118,11 @@ def list_differences(reference: Reference, article: Article, *, any_author: bool
     volume, issue = item.get("volume"), item.get("issue")
     if reference.volume and volume and not is_same_volume(reference.volume, volume):
         differs("volume", reference.volume, volume)
-    if reference.issue and issue and strip_place(reference.issue) != strip_place(issue):
+    if reference.issue and issue and not _is_same_issue(reference.issue, issue, volume or ""):
         differs("issue", reference.issue, issue)
     pages = _list_pages(article, item)
+    if reference.issue and volume and not issue and article.pmid and reference.issue not in pages:
+        differs("issue", reference.issue, "", f"{reference.issue}: the record does not have an issue")
     if reference.pages and pages and item["type"] not in ("report", "book") and not _is_on_pages(reference, pages):
         differs("pages", reference.pages, " or ".join(pages))
     return [*differences, *find_identifier_differences(reference, article)]
@@ -129,9 +135,9 @@ def list_titles(article: Article) -> list[str]:
 
 def find_identifier_differences(reference: Reference, article: Article) -> Iterator[FieldDifference]:
     """Yield the identifiers that differ between a reference and a record."""
-    for name in IDENTIFIERS:
-        mine, theirs = getattr(reference, name), getattr(article, name)
-        if mine and theirs and mine.lower() != theirs.lower():
+    for name, mine in reference.identifiers:
+        theirs = getattr(article, name)
+        if theirs and mine.lower() != theirs.lower():
             yield FieldDifference(field=name, given=mine, record=theirs)
 
 
@@ -280,6 +286,12 @@ def _is_abbreviated(first: Sequence[str], second: Sequence[str]) -> bool:
     )
 
 
+def _is_same_issue(issue: str, recorded: str, volume: str) -> bool:
+    """Return true if two issues are equal. A supplement is another issue, also with the same number."""
+    is_other = _SUPPLEMENT.search(issue) and not _IN_SUPPLEMENT.search(f"{recorded} {volume}")
+    return strip_place(issue) == strip_place(recorded) and not is_other
+
+
 def _list_pages(article: Article, item: Item) -> list[str]:
     """Return the pages and the article number of a record. A reference may give either."""
     number = (article.journal_info or JournalInfo()).article_number
@@ -317,7 +329,14 @@ def describe_author_difference(reference: Reference, names: Sequence[Name], *, a
     places, misspelt = _match_positions(mine, theirs, least=SIMILAR_NAMES, sure=True)
     problems = []
     for label, texts in (
-        ("misspelt", [f"{mine[n].text} (record: {format_name(theirs[places[n] or 0])})" for n in misspelt]),
+        (
+            "misspelt",
+            [
+                ", ".join(filter(None, (mine[n].text, mine[n].suffix)))
+                + f" (record: {format_name(theirs[places[n] or 0])})"
+                for n in misspelt
+            ],
+        ),
         ("added", [author.text for author, place in zip(mine, places, strict=True) if place is None]),
         ("missing", [format_name(theirs[number]) for number in _list_free(places, theirs)]),
     ):
@@ -392,14 +411,24 @@ def _is_same_person(author: RefAuthor, name: Name) -> bool:
         whole = {_strip_text(f"{given} {family}"), _strip_text(f"{family} {given}"), _strip_text(family)}
         return _strip_text(author.group) in whole or bool(_list_spellings(author.group) & _list_spellings(family))
     families = _list_spellings(family) | _list_spellings(name.get("family", ""))
-    return bool(_list_spellings(author.family or "") & families) and _have_same_given(
-        author.given or "", name.get("given", "")
+    return (
+        bool(_list_spellings(author.family or "") & families)
+        and _have_same_given(author.given or "", name.get("given", ""))
+        and (not author.suffix or _normalize_suffix(author.suffix) == _normalize_suffix(name.get("suffix", "")))
     )
+
+
+def _normalize_suffix(suffix: str) -> str:
+    plain = suffix.strip(" .").lower()
+    return _SUFFIXES.get(plain, plain)
 
 
 def _have_same_given(mine: str, theirs: str) -> bool:
     """Return true if given names can belong to one person: the initials agree, and so do first names given in full."""
-    first, second = _split_given(mine), _split_given(theirs)
+    return any(_fit_given(*(_split_given(one, whole=whole) for one in (mine, theirs))) for whole in (True, False))
+
+
+def _fit_given(first: Sequence[str], second: Sequence[str]) -> bool:
     if not first or not second:
         return True
     given, recorded = "".join(first), "".join(second)
@@ -415,10 +444,12 @@ def _have_same_given(mine: str, theirs: str) -> bool:
     return my_initials.startswith(their_initials) or their_initials.startswith(my_initials)
 
 
-def _split_given(given: str) -> list[str]:
-    """Split given names into words, and initials without spaces into letters."""
+def _split_given(given: str, *, whole: bool) -> list[str]:
+    """Split given names into words, and initials without spaces into letters; not ``whole``: without particles."""
     words: list[str] = []
-    for word in re.findall(r"[^\W_]+", given):
+    for number, word in enumerate(re.findall(r"[^\W_]+", given)):
+        if number and not whole and word in _PARTICLES:  # as in PubMed's initials
+            continue
         if word.isupper() and len(word) <= 3:
             words += [fold_text(letter) for letter in word]
         else:

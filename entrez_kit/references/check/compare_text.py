@@ -5,6 +5,7 @@ are in the record, and authors and numbers are in the order of the record. A dif
 clear: the title and each author may contain mistakes, and the position of a number determines its field.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,28 +13,29 @@ from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, list_years
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.references.check.compare_fields import (
     Agreement,
     FieldDifference,
     find_identifier_differences,
     list_titles,
 )
-from entrez_kit.references.check.guessing import DOCUMENT_TYPE
+from entrez_kit.references.check.guessing import DOCUMENT_TYPE, convert_wide_signs
 from entrez_kit.references.check.pasted_lists import list_words
-from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors
+from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors, mark_omissions
 from entrez_kit.references.check.text_place import PlaceInText, compare_place
 from entrez_kit.references.check.text_title import find_title
 from entrez_kit.references.check.text_words import find_journal, has_journal, list_journal_names, list_volume_and_page
 from entrez_kit.references.files.references import Reference
 
 MAX_SHOWN: Final = 120
+_DATE: Final = re.compile(r"\b((?:1[89]|20)[0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})\b")
 
 
 def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference given as text with a record: first its title, then its authors, then its place."""
     item = build_csl_item(article)
-    text = reference.text or ""
+    text = _shorten_dates(mark_omissions(convert_wide_signs(reference.text or ""), article), article)
     words = list_words(DOCUMENT_TYPE.sub(" ", text), _list_record_words(article, item))
     differences = list(find_identifier_differences(reference, article))
     if not words:
@@ -43,8 +45,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
-    authors = compare_authors(words, article, text, head, find_journal(words, article, item))
-    place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item)
+    authors = compare_authors(words, article, head, find_journal(words, article, item))
+    place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item, text)
     differences += [part.difference for part in (title, authors) if part.difference is not None]
     if title.spans:
         return Agreement(not authors.are_others, [*differences, *place.differences], place.left, authors.agree)
@@ -84,6 +86,15 @@ def _is_nearly_at_its_place(
     agreeing.append(not set(list_years(article)).isdisjoint(words))
     is_one_number = len(fields) == 1 and fields[0] in ("year", "volume", "pages")
     return place.has_journal and is_one_number and sum(agreeing) >= 2
+
+
+def _shorten_dates(text: str, article: Article) -> str:
+    """Write the year for each whole date in numbers (2006-06-01) that is a date of the record."""
+    journal = article.journal_info or JournalInfo()
+    published = journal.publication_date or PublicationDate()
+    dates: list[PublicationDate | ArticleDate] = [published, *article.article_dates]
+    known = {(date.year, date.month, date.day) for date in dates}
+    return _DATE.sub(lambda found: found[1] if tuple(map(int, found.groups())) in known else found[0], text)
 
 
 def _list_record_words(article: Article, item: Item) -> set[str]:

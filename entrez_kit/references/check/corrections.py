@@ -70,11 +70,15 @@ def build_correction(
     item = build_csl_item(article)
     values = {"authors": item.get("author", []), "pages": item.get("page") or item.get("number")}
     fields: dict[str, Any] = {}
+    # An identifier in a note or an address is not the value of a field, so only its author can correct it.
+    elsewhere = {value for _, value in reference.other_identifiers}
     if _is_open(outcome, "mismatch"):
         fields = {
-            difference.field: values.get(difference.field, difference.record) for difference in outcome.differences
+            difference.field: values.get(difference.field, difference.record)
+            for difference in outcome.differences
+            if difference.record and difference.given not in elsewhere
         }
-    if outcome.detail and reference.pmid and reference.pmid != article.pmid:
+    if outcome.detail and reference.pmid and reference.pmid != article.pmid and reference.pmid not in elsewhere:
         fields["pmid"] = article.pmid
     grave = _is_open(outcome, "retracted") or _is_open(outcome, "concern")
     note = outcome.notice if grave and outcome.retraction_status in ("retracted", "expression_of_concern") else None

@@ -8,11 +8,11 @@ from entrez_kit.base.identifiers import IdKind
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.pubmed.citation_matcher import UNKNOWN_JOURNAL, Citation, ask_matcher, name_candidates
 from entrez_kit.pubmed.comparison import fold_text, measure_text_likeness
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.pubmed.record_batches import Fetched
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
-from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName, is_matching_title
+from entrez_kit.references.check.compare_fields import IdentifierName, is_matching_title
 from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.crossref_records import convert_to_article
 from entrez_kit.references.check.sources import fetch_crossref_records
@@ -23,6 +23,10 @@ TITLES_PER_SEARCH: Final = 10
 RECORDS_PER_SEARCH: Final = 100
 MIN_LIKENESS: Final = 0.5
 """Minimum likeness of the title of the most similar record."""
+MIN_FAULTS: Final = 2
+"""From this number of differences, a reference may cite a newer version of the record."""
+NEWER: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
+"""The statuses of a notice of a newer version."""
 MAX_FITTING: Final = 5
 """Maximum records to compare if several match a place."""
 
@@ -31,6 +35,7 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
     """Find the records that a batch of references may cite. The number of requests depends on the batch size only."""
     all_candidates = [Candidates(reference) for reference in references]
     _look_up_identifiers(services, all_candidates)
+    _look_up_versions(services, all_candidates)
     for look_up in (_look_up_places, _search_titles):
         look_up(
             services, [candidates for candidates in all_candidates if not candidates.settled and not candidates.failure]
@@ -95,6 +100,21 @@ def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates
             candidates.failure = None
 
 
+def _look_up_versions(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    """Look up the newer versions of records that differ in several fields: the DOI of a preprint may be wrong."""
+    wanted = _group_by_key(
+        (notice.pmid, candidates)
+        for candidates in all_candidates
+        for match in candidates.matches.values()
+        if match.faults >= MIN_FAULTS and match.article.standing is not None
+        for notice in match.article.standing.notices
+        if notice.status in NEWER and notice.pmid not in candidates.matches
+    )
+    for candidates, _, article in _fetch_records(services, wanted):
+        if article is not None:
+            candidates.add(article, "title", only_same=True)
+
+
 def _look_up_dois(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Request DOIs without a PubMed record from Crossref: books, preprints, conference papers, other subjects."""
     wanted = _group_by_key(
@@ -119,45 +139,46 @@ def _find_owners(services: Services, all_candidates: Sequence[Candidates], *, cr
     wanted: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
     for candidates in all_candidates:
         article = candidates.ranked[0].article
-        for name in IDENTIFIERS:
-            identifier = getattr(candidates.reference, name)
-            if not identifier or identifier.lower() == (getattr(article, name) or "").lower():
+        for name, identifier in candidates.reference.identifiers:
+            if identifier.lower() == (getattr(article, name) or "").lower():
                 continue
             known = [match.article for match in candidates.matches.values() if _has_id(match.article, name, identifier)]
             if known:
-                candidates.owners[name] = known[0]
+                candidates.owners[identifier] = known[0]
             else:
                 wanted.setdefault(identifier, []).append((name, candidates))
-    dois: dict[str, list[tuple[IdentifierName, Candidates]]] = {}
+    dois: _Wanted = {}
     for item in Retrieval.of_ids(services, list(wanted)) if wanted else ():
         for name, candidates in wanted[item.input]:
             if item.record is not None:
-                _add_owner(candidates, name, item.record.article())
+                _add_owner(candidates, item.input, item.record.article())
             elif item.status == "error" and item.error is not None:
-                candidates.unknown_owners[name] = item.error
+                candidates.unknown_owners[item.input] = item.error
             else:
                 candidates.absent += [item.input] if item.input not in candidates.absent else []
                 if name == "doi":
-                    dois.setdefault(item.input, []).append((name, candidates))
+                    dois.setdefault(item.input, []).append(candidates)
     records, errors = fetch_crossref_records(services, dois) if crossref else ({}, {})
-    for doi, pairs in dois.items():
-        for name, candidates in pairs:
+    for doi, citing in dois.items():
+        for candidates in citing:
             error = errors.get(doi)
             if doi in records:
-                _add_owner(candidates, name, convert_to_article(records[doi]))
+                _add_owner(candidates, doi, convert_to_article(records[doi]))
             elif isinstance(error, EntityNotFound | InvalidInput):
                 candidates.unregistered.append(doi)
             elif error is not None:
-                candidates.unknown_owners[name] = error
+                candidates.unknown_owners[doi] = error
+            else:
+                candidates.not_requested.append(doi)
 
 
-def _add_owner(candidates: Candidates, name: IdentifierName, article: Article) -> None:
+def _add_owner(candidates: Candidates, identifier: str, article: Article) -> None:
     meant = candidates.ranked[0].article
     is_meant = (
         article.pmid == meant.pmid if article.pmid and meant.pmid else compare(candidates.reference, article).same
     )
     if not is_meant:
-        candidates.owners[name] = article
+        candidates.owners[identifier] = article
 
 
 def _has_id(article: Article, name: IdentifierName, value: str) -> bool:

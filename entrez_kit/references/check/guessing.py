@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from entrez_kit.references.check.additions import remove_additions
+
 MAX_TITLES: Final = 4
 MIN_TITLE_WORDS: Final = 2
 MAX_TITLE_WORDS: Final = 60
@@ -17,10 +19,18 @@ _ADDRESS: Final = re.compile(
 )
 DOCUMENT_TYPE: Final = re.compile(r"\[(?:[JMDCNSPRGAZ]|EB|DB|CP|DS)(?:/(?:OL|CD|DK|MT))?\]")
 """The type of a work as GB/T 7714 marks it: [J], [J/OL], [EB/OL]."""
+_ACCESSED: Final = (
+    "(?:last )?accessed|retrieved|viewed|acess?o em|acessado em|consultado(?: el)?|consulté le|accesso"
+    "|(?:letzter )?zugriff(?: am)?|abgerufen(?: am)?|geraadpleegd(?: op)?|дата обращения"
+)
+_AVAILABLE: Final = "available (?:at|from)|disponível em|disponible en|verfügbar unter"
 VISITED: Final = re.compile(
     r"[\[(](?:1[89]|20)[0-9]{2}-[0-9]{1,2}-[0-9]{1,2}[\])]|"
     r"[\[(]\s*+(?:cited|accessed|retrieved|viewed|updated|last accessed)\b[^\[\]()]{3,60}[\])]"
-    r"|\b(?:accessed|retrieved|viewed|available (?:at|from)|last accessed)\b(?: on)?:?[^.;:]{0,40}(?=\.|;|:|https?://|$)",
+    r"|[\[(][^\[\]()]{3,30}(?:1[89]|20)[0-9]{2},? (?:date )?(?:last )?accessed[\])]"
+    rf"|\b(?:{_ACCESSED})\b(?: on)?:? {{1,2}}(?:[0-9]{{1,2}}(?:st|nd|rd|th)?\.? )?(?:de )?[^\W\d_]{{3,10}}\.?"
+    r" (?:de )?(?:[0-9]{1,2}(?:st|nd|rd|th)?,? )?(?:1[89]|20)[0-9]{2}\b"
+    rf"|\b(?:{_ACCESSED}|{_AVAILABLE})\b(?: on)?:?[^.;:()\[\]]{{0,40}}(?=[.;:()\[\]]|https?://|$)",
     re.IGNORECASE,
 )
 """When and where an author accessed a work."""
@@ -100,6 +110,25 @@ _DIVIDER: Final = re.compile(r"(?:[,;]| //) ")
 _OTHERS: Final = re.compile(r"\bal\b\.?,? ")
 _LEADING_INITIAL: Final = re.compile(r"[^\W\d_a-z]\.[ -]?")
 MAX_PLACES: Final = 5
+_NARROW: Final = str.maketrans(
+    {
+        "：": ": ",
+        "．": ". ",
+        "，": ", ",
+        "；": "; ",
+        "、": ", ",
+        "。": ". ",
+        "（": "(",
+        "）": ")",
+        "［": "[",
+        "］": "]",
+        "〜": "-",
+        "～": "-",
+    }
+)
+_WIDE: Final = re.compile(f"[{''.join(map(chr, _NARROW))}]")
+_NO_SPACE: Final = re.compile(r"(?<=[a-z0-9)\]?])\.(?=[A-Z][A-Za-z]* )")
+"""A full stop before a journal, without a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +195,16 @@ def _find_first_author(text: str) -> str | None:
     return match[0] if (match := _FIRST_AUTHOR.match(text)) else None
 
 
+def convert_wide_signs(text: str) -> str:
+    """Convert the wide punctuation of Chinese and Japanese lists, and add the space that such lists omit."""
+    if _WIDE.search(text) is None:
+        return text
+    return _NO_SPACE.sub(". ", text.translate(_NARROW))
+
+
 def guess_parts(text: str) -> Guess:
     """Guess the parts of a reference."""
+    text = remove_additions(convert_wide_signs(text))
     plain = " ".join(VISITED.sub(" ", _ADDRESS.sub(" ", DOCUMENT_TYPE.sub("", text))).split())
     dated = _find_dated_place(plain)
     candidates = dict.fromkeys(part for title in _yield_titles(plain) for part in _split_translation(title))

@@ -9,7 +9,7 @@ from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.compare_fields import IDENTIFIERS, IdentifierName
+from entrez_kit.references.check.compare_fields import IdentifierName
 from entrez_kit.references.check.corrections import REPLACED
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.sources import RETRACTED, TITLES, Sources, SourceStanding, Work, combine_results
@@ -17,17 +17,19 @@ from entrez_kit.references.check.sources import RETRACTED, TITLES, Sources, Sour
 LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}
 
 
-def _find_owners(candidates: Candidates, checked: CheckedReference) -> dict[IdentifierName, Article]:
-    """Return the articles that identifiers of a reference belong to, except the cited article."""
+def _find_owners(candidates: Candidates, checked: CheckedReference) -> list[tuple[IdentifierName, str, Article]]:
+    """Return the identifiers of a reference that belong to articles other than the cited one, and these articles."""
+    identifiers = candidates.reference.identifiers
     if checked.same_work is not False:
-        return candidates.owners if checked.pmid or checked.doi else {}
+        owners = candidates.owners if checked.pmid or checked.doi else {}
+        return [(name, value, owners[value]) for name, value in identifiers if value in owners]
     articles = [match.article for match in candidates.matches.values() if match.found_by == "identifier"]
-    return {
-        name: article
-        for name in IDENTIFIERS
+    return [
+        (name, value, article)
+        for name, value in identifiers
         for article in articles
-        if (getattr(candidates.reference, name) or "-").lower() == (getattr(article, name) or "").lower()
-    }
+        if value.lower() == (getattr(article, name) or "").lower()
+    ]
 
 
 def judge_status(sources: Sources, assessments: Sequence[Assessment]) -> None:
@@ -35,16 +37,19 @@ def judge_status(sources: Sources, assessments: Sequence[Assessment]) -> None:
     owners = [_find_owners(assessment.candidates, assessment.outcome) for assessment in assessments]
     cited = [assessment.article if assessment.outcome.same_work is None else None for assessment in assessments]
     works = [
-        work for article, others in zip(cited, owners, strict=True) for work in (article, *others.values()) if work
+        work
+        for article, others in zip(cited, owners, strict=True)
+        for work in (article, *(owner for _, _, owner in others))
+        if work
     ]
     queries = [Work((work.doi or "").lower() or None, work.pmid or None, work if work.pmid else None) for work in works]
     standings = iter(sources.look_up_status(queries))
     for assessment, article, others in zip(assessments, cited, owners, strict=True):
-        outcome, reference = assessment.outcome, assessment.candidates.reference
+        outcome = assessment.outcome
         if article is not None:
             _judge(outcome, next(standings))
-        for name, owner in others.items():
-            _add_owner(outcome, name, getattr(reference, name), owner, next(standings))
+        for name, identifier, owner in others:
+            _add_owner(outcome, name, identifier, owner, next(standings))
 
 
 def _add_owner(

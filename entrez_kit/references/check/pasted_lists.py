@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from string import ascii_lowercase
 from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_middle
@@ -12,9 +13,11 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
+from entrez_kit.references.check.additions import remove_additions
+from entrez_kit.references.check.find_lists import find_lists, is_heading
 from entrez_kit.references.check.first_lines import find_first_lines
 from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, REFERENCE_END, classify_mark
+from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, classify_mark, is_dated
 from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
 from entrez_kit.references.check.list_notes import remove_notes
 from entrez_kit.references.check.page_lines import remove_page_lines
@@ -22,7 +25,7 @@ from entrez_kit.references.check.rewrite_lines import rewrite_lines
 from entrez_kit.references.check.rewrite_marks import rewrite_marks
 from entrez_kit.references.check.text_lines import TextLine, read_lines, remove_line_numbers
 from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
-from entrez_kit.references.files.references import Reference
+from entrez_kit.references.files.references import Reference, merge_identifiers
 
 MAX_TEXT: Final = 5_000
 """Characters of one reference; every style shortens a group of thousands of authors."""
@@ -30,46 +33,29 @@ MAX_TERM: Final = 100
 """Maximum characters of a line in a warning."""
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
-FIRST_LINES: Final = 0.15
-"""If at least this share of lines begins a reference, the lines between two headings are references."""
 MAX_SHOWN: Final = 10
 """Maximum number of lines in the message of a warning."""
 NO_SIGNS: Final = "The numbers, indents and empty lines of the list do not show where each reference begins. "
 ADVICE: Final = "Write each reference on one line, with an empty line below it."
-HEADING: Final = re.compile(
-    r"[\s#*_=]*+(?:(?:[0-9]{1,2}(?:\.[0-9]{1,2})?|[IVX]{1,5})[.)]?\s++)?(?:"
-    r"(?:list of |cited |selected |key |further )?references?(?: (?:list|cited|and notes|and links))?"
-    r"|notes and references|reference list|(?:selected )?bibliography|works cited|(?:cited )?literature(?: cited)?"
-    r"|cited works|literatur(?:verzeichnis|hinweise|angaben|liste)?|quellen(?:verzeichnis|angaben)?|referenzen"
-    r"|références(?: bibliographiques)?|bibliographie|referencias(?: bibliográficas)?|bibliografía|bibliografia"
-    r"|riferimenti bibliografici|referências(?: bibliográficas)?|literatuur(?:lijst)?|referenties|referenser"
-    r"|referanser|litteratur(?:liste|förteckning)?|piśmiennictwo|literatura|kaynaklar|kaynakça"
-    r"|(?:список )?литератур[аы]|список использованных источников|参考文献|參考文獻|引用文献|참고문헌"
-    r")\s*+[:.]?[\s#*_=]*+",
-    re.IGNORECASE,
-)
-"""A line above a list of references."""
-HEADINGS: Final = (
-    *("References", "Bibliography", "Works cited", "Literature", "Literaturverzeichnis", "Quellen", "Références"),
-    *("Bibliographie", "Referencias", "Bibliografía", "Riferimenti bibliografici", "Referências"),
-)
-"""The headings that a message names."""
-END_OF_LIST: Final = re.compile(
-    r"\s*+(?:#{1,6}\s++\S|(?:[#*_]*+(?:appendi(?:x|ces)|supplement(?:ary|al)?(?: \w++){0,2}"
-    r"|figure (?:legends?|captions?)"
-    r"|tables?|figures?|acknowledge?ments?|author contributions?|funding|conflicts? of interest"
-    r"|competing interests?|data availability|abbreviations|author biograph\w++)\s*+:?[#*_]*+\s*+$))",
-    re.IGNORECASE,
-)
-"""A line after a list of references that is not a part of it."""
-
 _STANDING: Final = re.compile(rf"\[(?:{'|'.join(WORDS.values())})\b[^\[\]]*+\]", re.IGNORECASE)
 """The note of a citation about the standing of the work; the identifiers in it are those of the notice."""
-_LABELLED: Final = re.compile(r"\b(?:PMID|PMCID)\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE)
+_LABELLED: Final = re.compile(
+    r"\b(?:PMID|PMCID|PubMed(?=:))\s*+[:=]?\s*+(?:PMC)?[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
+)
 _WORD_WITH_ID: Final = re.compile(
     r"https?://\S++|(?<!\S)\S*?\b10\.[0-9]{4,9}/\S++|\bPMC[0-9]++(?>(?:\.[0-9]++)?)", re.IGNORECASE
 )
+_ADDRESS_STARTS: Final = re.compile(
+    r"(?<=[^\s(\[<])[(\[<|]{1,2}(?=https?://|PMC?ID\b|doi:)|(?<=\])(?=\()", re.IGNORECASE
+)
+"""The places where another address begins in the same word, as in a Markdown link."""
+_AFTER_DOI: Final = re.compile(
+    r"(?<=\d)(?:\?(?:journalcode|utm_\w+|needaccess|src|ref|via)=|#(?!\d)).*$", re.IGNORECASE
+)
+"""What the address of a web page adds to a DOI."""
 _DIVIDED: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010] ?([^\W\d_]+)")
+_PART_LETTER: Final = re.compile(r"\(?([a-z])\) ?(?=[^\W\d_a-z])")
+_PART_ENDS: Final = (".", ";", ",")
 _CLOSING: Final = {")": "(", "]": "[", ">": "<"}
 
 
@@ -79,23 +65,56 @@ class PastedList:
 
     Attributes:
         references: in order.
-        lines: line numbers of the list, from 1.
-        has_heading: whether the list has a heading; without a heading, the whole text is the list.
+        lines: line numbers of the lists, from 1, in order.
+        has_heading: whether there is a heading of a list; without a heading, the whole text is the list.
         warnings: about lines that are not references, and about an uncertain split.
     """
 
     references: list[Reference]
-    lines: range
+    lines: Sequence[int]
     has_heading: bool = False
     warnings: Sequence[Warn] = ()
 
 
 def read_list(text: str) -> PastedList:
-    """Return the references of a pasted list in order. In a text with a heading of a list, read only the list."""
+    """Return the references of a pasted list in order. In a text with headings of lists, read only the lists."""
     all_lines, line_numbers = remove_line_numbers(rewrite_lines(read_lines(text)))
-    start, end = _find_list([line.text for line in all_lines])
-    listed, left_out = remove_page_lines(rewrite_marks(all_lines[start:end]))
-    remaining, notes = remove_notes(listed)
+    found = find_lists([line.text for line in all_lines])
+    lists = [_split_list(all_lines[start:end]) for start, end in found]
+    numbers = [_range_of_lines(all_lines, start, end) for start, end in found]
+    warnings = _warn_about_removed_lines(
+        [line for one in lists for line in one.page_lines], [line for one in lists for line in one.notes], line_numbers
+    )
+    warnings += _warn_of_split(lists)
+    return PastedList(
+        [reference for one in lists for row in one.rows for reference in _build_references(row)],
+        numbers[0] if len(numbers) == 1 else sorted({number for one in numbers for number in one}),
+        found[-1][0] > 0,
+        warnings,
+    )
+
+
+def _range_of_lines(lines: Sequence[TextLine], start: int, end: int) -> range:
+    """Return the numbers of the lines of a list, and of empty lines that follow its heading."""
+    before = lines[start - 1].number if start else 0
+    return range(before + 1, (lines[end - 1].number if end else 0) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _SplitList:
+    """The rows of one list, its layout, and the lines that are not references."""
+
+    rows: list[list[ListLine]]
+    layout: ListLayout
+    page_lines: list[TextLine]
+    notes: list[TextLine]
+
+
+def _split_list(all_lines: Sequence[TextLine]) -> _SplitList:
+    listed, page_lines = remove_page_lines(rewrite_marks(all_lines))
+    # A page header can repeat the heading of the list.
+    page_lines += [line for line in listed if is_heading(line.text)]
+    remaining, notes = remove_notes([line for line in listed if not is_heading(line.text)])
     lines = [
         ListLine(
             one.number,
@@ -113,18 +132,13 @@ def read_list(text: str) -> PastedList:
         if first or not pieces:
             pieces.append([])
         pieces[-1].append(line)
-    references = [_build_reference(piece) for piece in pieces]
-    before = all_lines[start - 1].number if start else 0
-    last = all_lines[end - 1].number if end else 0
-    warnings = _warn_about_removed_lines(left_out, notes, line_numbers)
-    warnings += _warn_of_split(pieces, layout)
-    return PastedList(references, range(before + 1, last + 1), start > 0, warnings)
+    return _SplitList(pieces, layout, page_lines, notes)
 
 
-def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> list[Warn]:
+def _warn_of_split(lists: Sequence[_SplitList]) -> list[Warn]:
     """Return a warning that names the rows that can be a part of a reference, or several references."""
-    uncertain = [rows[n][0] for n in find_uncertain_rows(rows, layout)]
-    has_no_signs = layout.is_uncertain and len(rows) > 1
+    uncertain = [one.rows[n][0] for one in lists for n in find_uncertain_rows(one.rows, one.layout)]
+    has_no_signs = any(one.layout.is_uncertain and len(one.rows) > 1 for one in lists)
     if not uncertain and not has_no_signs:
         return []
     message = NO_SIGNS if has_no_signs else ""
@@ -137,67 +151,16 @@ def _warn_of_split(rows: Sequence[Sequence[ListLine]], layout: ListLayout) -> li
     return [Warn(code="uncertain_split", message=message + ADVICE, terms=terms)]
 
 
-def _build_reference(lines: Sequence[ListLine]) -> Reference:
+def _build_references(lines: Sequence[ListLine]) -> list[Reference]:
     first = lines[0]
     bare = first.kind == BARE_NUMBER_KIND
     text = _join_lines([first.body if bare else first.text, *(line.text for line in lines[1:])])
-    return build_reference(text, first.number, number=str(first.count) if bare else None)
+    return build_references(text, first.number, number=str(first.count) if bare else None)
 
 
 def split_references(text: str) -> list[Reference]:
     """Return the references of a pasted list, without its warnings."""
     return read_list(text).references
-
-
-def _find_list(lines: Sequence[str]) -> tuple[int, int]:
-    """Return where the list of references begins and ends.
-
-    The list begins under the last heading of such a list and ends where another part begins; without a heading the
-    whole text is the list. A page header can repeat the heading.
-    """
-    heads = [n for n, line in enumerate(lines) if len(line) < 80 and HEADING.fullmatch(line)]
-    if not heads:
-        return 0, len(lines)
-    last = len(heads) - 1
-    while last and _is_one_list(lines, heads[last - 1], heads[last]):
-        last -= 1
-    start = heads[last] + 1
-    # "Supplement 1" may be the last line of a reference.
-    level = _find_heading_level(lines[start - 1])
-    # In MediaWiki, "#" is the mark of each reference.
-    is_marked = not level and next((line for line in lines[start:] if line.strip()), "").startswith("# ")
-    ends = (
-        n
-        for n in range(start, len(lines))
-        if not (is_marked and lines[n].startswith("# ")) and _ends_list(lines[n], level) and _may_end(lines, n)
-    )
-    return start, next(ends, len(lines))
-
-
-def _find_heading_level(line: str) -> int:
-    return len(line.lstrip()) - len(line.lstrip().lstrip("#"))
-
-
-def _ends_list(line: str, level: int) -> bool:
-    """Return whether a line ends a list; a Markdown heading below the level of the list's own heading does not."""
-    if not END_OF_LIST.match(line):
-        return False
-    own = _find_heading_level(line)
-    is_reference = bool(own) and not level and YEAR.search(line) is not None
-    return not (0 < level < own or is_reference)
-
-
-def _is_one_list(lines: Sequence[str], head: int, next_head: int) -> bool:
-    """Return whether the text between two equal headings has only references."""
-    if lines[head].strip().casefold() != lines[next_head].strip().casefold():
-        return False
-    inside = [line.strip() for line in lines[head + 1 : next_head] if line.strip()]
-    first = sum(ListLine(0, line, 0, after_blank=False).begins for line in inside)
-    return first >= FIRST_LINES * max(len(inside), 1) and not any(END_OF_LIST.match(line) for line in inside)
-
-
-def _may_end(lines: Sequence[str], n: int) -> bool:
-    return not lines[n - 1].strip() or REFERENCE_END.search(lines[n - 1]) is not None
 
 
 def _warn_about_removed_lines(
@@ -255,6 +218,36 @@ def build_reference(
     )
 
 
+def build_references(text: str, line: int, *, number: str | None = None, where: str = "line") -> list[Reference]:
+    """Return the references of an entry: several if "(a)", "(b)" and so on are before them."""
+    whole = build_reference(text, line, number=number, where=where)
+    parts = _split_at_letters(whole.text or "")
+    if not parts:
+        return [whole]
+    return [
+        build_reference(part, line, key=f"{where} {line} ({letter})", number=whole.number, where=where)
+        for letter, part in zip(ascii_lowercase, parts, strict=False)
+    ]
+
+
+def _split_at_letters(text: str) -> list[str]:
+    """Return the parts of a text that begin with "(a)", "(b)" and so on; an empty list if one has no date."""
+    begins: list[tuple[int, int]] = []
+    for match in _PART_LETTER.finditer(text):
+        follows_end = (
+            text[max(0, match.start() - 3) : match.start()].rstrip()[-1:] in _PART_ENDS
+            if begins
+            else match.start() == 0
+        )
+        if match[1] == ascii_lowercase[len(begins) % len(ascii_lowercase)] and follows_end:
+            begins.append(match.span())
+    if len(begins) < 2:
+        return []
+    ends = [start for start, _ in begins[1:]] + [len(text)]
+    parts = [text[start:end].strip(" ;") for (_, start), end in zip(begins, ends, strict=True)]
+    return parts if all(map(is_dated, parts)) else []
+
+
 def looks_written_out(reference: Reference) -> bool:
     """Return whether a text can be a reference: it has an identifier or a number, or a name and a year."""
     if reference.pmid or reference.pmcid or reference.doi or reference.number:
@@ -273,17 +266,23 @@ def list_words(text: str, known: Collection[str] = ()) -> list[str]:
         whole = match[1] + match[2]
         return whole if fold_text(whole) in known else match[0]
 
-    plain = VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text)))
+    plain = remove_additions(VISITED.sub(" ", _WORD_WITH_ID.sub(" ", _LABELLED.sub(" ", text))))
     return fold_text(_DIVIDED.sub(join, plain) if known else plain).split()
 
 
+def _strip_address(word: str) -> str:
+    """Return an identifier or an address without its brackets, its punctuation and the additions of a web page."""
+    word = _AFTER_DOI.sub("", word.lstrip("([<")).rstrip(".,;|")
+    while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
+        word = word[:-1].rstrip(".,;|")
+    return word
+
+
 def _find_identifiers(text: str) -> dict[str, Any]:
-    """Return the identifiers that a text names as such, the first of each kind; but no bare number."""
+    """Return the identifiers that a text names as such, but no bare number."""
+    text = remove_additions(text)
     words = [match[0] for match in _LABELLED.finditer(text)]
     for match in _WORD_WITH_ID.finditer(text):
-        word = match[0].rstrip(".,;")
-        while word[-1:] in _CLOSING and word.count(word[-1]) > word.count(_CLOSING[word[-1]]):
-            word = word[:-1].rstrip(".,;")
-        words.append(word.lstrip("([<"))
+        words += map(_strip_address, _ADDRESS_STARTS.split(match[0]))
     identifiers = [identifier for word in words if (identifier := read_identifier(word)) is not None]
-    return {identifier.kind: identifier.value for identifier in reversed(identifiers)}
+    return merge_identifiers((identifier.kind, identifier.value) for identifier in identifiers)

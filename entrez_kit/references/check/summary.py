@@ -79,19 +79,23 @@ def summarize_files(files: Sequence[FileToCheck], total: int) -> Iterator[FileSu
         yield summary
 
 
-def warn_of_duplicates(checked: Sequence[CheckedReference]) -> list[Warn]:
-    """Return a warning about each work that several references of a file cite."""
-    keys_of: dict[tuple[str | None, str], list[str]] = {}
-    for outcome in checked:
+def warn_of_duplicates(checked: Sequence[CheckedReference], file_numbers: Sequence[int]) -> list[Warn]:
+    """Return a warning about each work that several references of a file cite.
+
+    Args:
+        file_numbers: the number of the file of each reference. Two files can have the same name.
+    """
+    keys_of: dict[tuple[int, str | None, str], list[str]] = {}
+    for outcome, number in zip(checked, file_numbers, strict=True):
         if outcome.pmid and outcome.same_work is not False:
-            keys_of.setdefault((outcome.file, outcome.pmid), []).append(outcome.key)
+            keys_of.setdefault((number, outcome.file, outcome.pmid), []).append(outcome.key)
     return [
         Warn(
             code="duplicate_work",
             message=f"{f'{file}: ' if file else ''}PMID {pmid} is cited {len(keys)} times: "
             f"{', '.join(keys[:MAX_KEYS])}.",
         )
-        for (file, pmid), keys in keys_of.items()
+        for (_, file, pmid), keys in keys_of.items()
         if len(set(keys)) > 1
     ]
 

@@ -10,6 +10,7 @@ from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, is_one_edit, make_confusable_key, measure_text_likeness
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
+from entrez_kit.references.check.line_signs import NAME_AND_INITIALS
 from entrez_kit.references.check.text_words import (
     GENERATIONS,
     MAX_INITIALS,
@@ -17,7 +18,9 @@ from entrez_kit.references.check.text_words import (
     find_first_number,
     find_words,
     list_given_forms,
+    list_initials,
     split_family,
+    take_given_names,
 )
 
 MIN_TITLE: Final = 3
@@ -27,6 +30,14 @@ MAX_NAMES: Final = 100
 MAX_HEAD: Final = 600
 """Maximum words searched for authors whose names may contain mistakes."""
 _LEFT_OUT: Final = re.compile(r"…|\.\s?\.\s?\.")
+_OTHERS_IN_TEXT: Final = re.compile(
+    r"(?<=[^\W\d_a-z]|[.,])(?:,? (?:(?:y|e|and) (?:cols?|colab|otros|outros|altri)\b\.?|u\. ?a\.|i in\.|ve ark\."
+    r"|m\. ?fl\.)"
+    r"|[,，、]? ?(?:等|他|ほか)(?=[\s.,:;．，：；。]))"
+)
+"""The forms of "et al." after an initial."""
+_AND: Final = re.compile(rf"(?<=[^\W\d_a-z]|\.),? (?:und|y|e|och|og|i|ve) (?={NAME_AND_INITIALS.pattern})")
+"""The forms of "and" before the last author."""
 _OTHERS: Final = frozenset((("et", "al"), ("and", "others"), ("u", "a"), ("et", "coll"), ("и", "др")))
 """Words that replace omitted authors."""
 _NOT_NAMES: Final = frozenset(("eds", "coll", "u", "и", "др"))
@@ -53,19 +64,17 @@ class MatchedAuthors:
     taken: set[int] = field(default_factory=set)
 
 
-def compare_authors(
-    words: Sequence[str], article: Article, text: str, head: int | None, journal: int | None
-) -> AuthorsInText:
+def compare_authors(words: Sequence[str], article: Article, head: int | None, journal: int | None) -> AuthorsInText:
     """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
     names = convert_to_csl_names(article.authors, with_initials=True)
     if not names:
         return AuthorsInText()
-    others = _omits_authors(words, text, article)
     known_end = head if head is not None else journal
-    count, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
+    others = _find_omission(words, known_end or len(words))
+    count, is_complete, taken = _match_in_order(words, names, others=others, end=known_end or len(words))
     end = known_end if known_end is not None else find_first_number(words)
     has_other_names = bool(_list_possible_names(words[:end], taken))
-    if count and (others or count == len(names)) and not (known_end and has_other_names):
+    if count and is_complete and not (known_end and has_other_names):
         return AuthorsInText(taken, agree=True)
     if head == 0 and not count:  # the authors follow the title
         end = len(words)
@@ -88,12 +97,16 @@ def compare_authors(
     return AuthorsInText(matched.taken | of_authors, difference, agree=not are_others, are_others=are_others)
 
 
-def _omits_authors(words: Sequence[str], text: str, article: Article) -> bool:
-    """Return whether a text has "et al." or an ellipsis in the place of authors."""
-    if any(pair in _OTHERS for pair in pairwise(words)):
-        return True
-    # An ellipsis in the title does not replace authors.
-    return _LEFT_OUT.search(text) is not None and _LEFT_OUT.search(article.title) is None
+def mark_omissions(text: str, article: Article) -> str:
+    """Write "et al." for its forms in other languages, and for an ellipsis unless the title of the record has one."""
+    text = _AND.sub(" and ", _OTHERS_IN_TEXT.sub(" et al. ", text))
+    return text if _LEFT_OUT.search(article.title) else _LEFT_OUT.sub(" et al ", text)
+
+
+def _find_omission(words: Sequence[str], end: int) -> int | None:
+    """Return the position of "et al." in the place of authors, before ``end`` if there is one."""
+    found = [n for n, pair in enumerate(pairwise(words)) if pair in _OTHERS]
+    return next((n for n in found if n < end), next(iter(found), None))
 
 
 def _list_possible_names(words: Sequence[str], taken: Collection[int]) -> list[str]:
@@ -114,15 +127,24 @@ def _list_added_names(
 
 
 def _describe_problems(
-    words: Sequence[str], names: Sequence[Name], matched: MatchedAuthors, added: Sequence[str], *, others: bool
+    words: Sequence[str],
+    names: Sequence[Name],
+    matched: MatchedAuthors,
+    added: Sequence[str],
+    *,
+    others: int | None,
 ) -> list[str]:
     """Return how the authors of a text differ: misspelt, added, missing, other initials, another order."""
-    # "et al." does not replace the first authors.
-    wanted = names[: min(matched.places)] if others else names
+    omitted: set[int] = set()
+    if others is not None:  # it replaces only authors between the last one before it and the first one after it
+        before = [n for n, place in matched.places.items() if place < others]
+        after = [n for n, place in matched.places.items() if place > others and "literal" not in names[n]]
+        omitted = {*range(max(before, default=min(matched.places)) + 1, min(after, default=len(names)))}
+        omitted |= {n for n, name in enumerate(names) if after and n > max(after) and "literal" in name}
     named = {
         "misspelt": [f"{word} (record: {format_name(names[n])})" for n, word in matched.misspelt.items()],
         "added": added,
-        "missing": [format_name(name) for n, name in enumerate(wanted) if n not in matched.places],
+        "missing": [format_name(name) for n, name in enumerate(names) if n not in matched.places and n not in omitted],
         "initials": _find_wrong_initials(words, names, matched),
     }
     problems = [f"{label}: {join_shown_names(texts)}" for label, texts in named.items() if texts]
@@ -149,34 +171,60 @@ def _may_be_name(word: str) -> bool:
     return word not in SUPERFLUOUS and not word.isdigit() and word not in GENERATIONS and word not in _NOT_NAMES
 
 
-def _match_in_order(words: Sequence[str], names: Sequence[Name], *, others: bool, end: int) -> tuple[int, set[int]]:
-    """Return how many authors of a record a text begins with, in order, and the positions of their words.
+def _match_in_order(
+    words: Sequence[str], names: Sequence[Name], *, others: int | None, end: int
+) -> tuple[int, bool, set[int]]:
+    """Return how many authors a text begins with, in order, whether the others are omitted, and all their positions.
 
-    Only given names and initials of two neighbours may be between their family names. If the text has ``others`` ("et
-    al."), it may omit authors of the record, but not the first. The title began at ``end``, so a letter after ``end``
-    belongs to the journal.
+    Only given names and initials of two neighbours may be between their family names. Only at ``others`` ("et al.") the
+    text may omit authors of the record, and groups that follow the last author. The title began at ``end``, so a letter
+    after ``end`` belongs to the journal.
     """
     taken: set[int] = set()
     begin = 0
     before: set[str] = set()
+    letters_before = ""
     count = 0
+    is_complete = True
+    has_last = False  # a person is named after "et al."
     for name in names:
         family = split_family(name)
         given = list_given_forms(name)
         offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
+        if offset is not None and family[0] in before and list(words[begin + offset + 1 :][: len(family)]) == family:
+            offset += 1  # the given name of the author before is also the family name of this one
         between = range(begin, begin + (offset or 0))
-        if offset is None or any(words[n] not in before | given | SUPERFLUOUS for n in between):
-            if others and count:
+        inside = [words[n] for n in between if words[n] not in SUPERFLUOUS]
+        left = take_given_names(inside, before | given, (letters_before, list_initials(name)))
+        if offset is None or left is None:
+            if (
+                others is not None
+                and count
+                and (
+                    _begins_at(words, others, begin, before) or (others < begin and (not has_last or "literal" in name))
+                )
+            ):
                 continue
+            is_complete = False
             break
         begin += offset + len(family)
         taken.update(range(between.start, begin))
-        before = given
+        # A given name before the family name replaces the initials after it.
+        before, letters_before = given if left == list_initials(name) else set(), left
         count += 1
-    while begin < min(end, len(words)) and words[begin] in before:
+        has_last = has_last or (others is not None and others < begin and "literal" not in name)
+    while begin < min(end, len(words)) and (
+        words[begin] in before or take_given_names([words[begin]], (), (letters_before, "")) is not None
+    ):
+        letters_before = letters_before.replace(words[begin][0], "", 1)
         taken.add(begin)
         begin += 1
-    return count, taken
+    return count, is_complete, taken
+
+
+def _begins_at(words: Sequence[str], others: int, begin: int, before: Collection[str]) -> bool:
+    """Return whether only given names and words such as "and" are between a family name and "et al."."""
+    return begin <= others and all(word in before or word in SUPERFLUOUS for word in words[begin:others])
 
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> MatchedAuthors:
@@ -201,9 +249,14 @@ def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> Matched
         matched.places[number] = start
         matched.taken.update(range(start, start + size))
         given = {make_confusable_key(form) for form in list_given_forms(name)}
+        letters = list_initials(name)
         for step in (1, -1):
             n = start + size if step > 0 else start - 1
-            while 0 <= n < len(words) and n not in matched.taken and make_confusable_key(words[n]) in given:
+            while 0 <= n < len(words) and n not in matched.taken:
+                is_initial = make_confusable_key(words[n]) in given
+                if not is_initial and take_given_names([words[n]], (), (letters, "")) is None:
+                    break
+                letters = letters.replace(words[n][0], "", 1)
                 matched.taken.add(n)
                 n += step
     return matched
@@ -221,7 +274,8 @@ def _find_wrong_initials(words: Sequence[str], names: Sequence[Name], matched: M
         forms = {make_confusable_key(form) for form in list_given_forms(name)}
         for side, n in ((1, start + len(split_family(name))), (-1, start - 1)):
             word = words[n] if 0 <= n < len(words) else ""
-            is_right = make_confusable_key(word) in forms
+            is_given = bool(word) and take_given_names([word], (), (list_initials(name), "")) is not None
+            is_right = is_given or make_confusable_key(word) in forms
             is_letter = bool(forms) and len(word) == 1 and word.isalpha()
             if is_right or is_letter:
                 problem = "" if is_right else f"{word.upper()} (record: {format_name(name)})"

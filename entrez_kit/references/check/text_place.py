@@ -1,7 +1,7 @@
 """Compare journal, dates, volume, issue and pages in a reference as text with those of a record."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from entrez_kit.citations.csl import Item
@@ -10,7 +10,7 @@ from entrez_kit.pubmed.comparison import convert_roman, fold_text, list_years, m
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
-from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
+from entrez_kit.references.check.compare_fields import FieldDifference, FieldName, is_same_journal
 from entrez_kit.references.check.text_words import (
     GENERATIONS,
     SUPERFLUOUS,
@@ -29,6 +29,30 @@ _BOOK_WORDS: Final = "edited by ed eds editor editors edition revised chap chapt
 _OF_BOOKS: Final = frozenset(_BOOK_WORDS.split())
 """Words before the parts of a book in a reference."""
 _SPELT: Final = re.compile(r"\b(\w) (?=\w\b)")
+_SUPPLEMENTS: Final = frozenset(("suppl", "supp", "supl", "supplement", "supplements"))
+_IN_SUPPLEMENT: Final = re.compile(r"s[0-9]+[a-z]?")
+"""An issue or a page of a supplement."""
+MAX_SIGN: Final = 30
+"""Characters before a number that can name its field."""
+_NUMBER: Final = re.compile(r"(?<![^\W_])[^\W\d_]{0,3}[0-9]+(?:[^\W\d_]{1,2}(?![^\W_]))?")
+_BEFORE_ISSUE: Final = re.compile(
+    r"\([^()]*$|[0-9] ?[/.]$|(?:\b(?:no|nos|nr|num|núm|number|n|issue|iss|heft|h|вып)|№|n[°º])\.? ?$", re.IGNORECASE
+)
+_BEFORE_PAGE: Final = re.compile(
+    r"(?<!\b[12][0-9]{3}): ?$|\b(?:pp?|pages?|pgs?|s|seiten?|с|стр|art|article)\.? ?$", re.IGNORECASE
+)
+_ORDINAL: Final = re.compile(r"(?<=[0-9])(?:st|nd|rd|th|er)$")
+_OTHER_MONTHS: Final = (
+    *(
+        "januar janvier janv enero ene janeiro gennaio gen januari",
+        "februar fevrier fevr febrero fevereiro fev febbraio",
+    ),
+    *("marz maerz mars marzo marco maart mrz", "avril avr abril abr aprile", "mai mayo maio maggio mag mei"),
+    *("juni juin junio junho giugno giu", "juli juillet juil julio julho luglio lug", "aout agosto ago augustus"),
+    *("septembre septiembre setembro set settembre", "oktober octobre octubre outubro ottobre okt out ott"),
+    *("novembre noviembre novembro", "dezember decembre diciembre dezembro dicembre dez dic"),
+)
+"""The months in German, French, Spanish, Portuguese, Italian and Dutch."""
 _YEAR: Final = re.compile(r"(?:1[5-9]|2[01])[0-9]{2}[a-z]?")
 
 
@@ -40,8 +64,12 @@ class PlaceInText(NamedTuple):
     has_journal: bool
 
 
-def compare_place(words: Sequence[str], article: Article, item: Item) -> PlaceInText:
-    """Compare words with the journal and the dates, and numbers with volume, issue and pages in order."""
+def compare_place(words: Sequence[str], article: Article, item: Item, text: str) -> PlaceInText:
+    """Compare words with the journal and the dates, and numbers with volume, issue and pages in order.
+
+    Args:
+        text: the whole reference, whose signs show the field of a number.
+    """
     of_book = _list_book_words(article)
     words = [word for word in words if word not in of_book]
     names = list_journal_names(article, item)
@@ -65,13 +93,34 @@ def compare_place(words: Sequence[str], article: Article, item: Item) -> PlaceIn
     if years and not years & set(words) and (year := next(filter(_is_year, numbers), None)):
         numbers.remove(year)
         differences.append(FieldDifference(field="year", given=year, record=list_years(article)[0]))
-    differences += _compare_numbers(numbers, forms, item)
+    numbers, unknown = _split_unknown(numbers, forms)
+    differences += _compare_numbers(numbers, forms, item, _find_fields_of_numbers(text))
+    differences += _compare_supplements(words, names, item)
+    if left and names and not is_named and _is_short_name(left, article):
+        left = []
     if left and names and not is_named:
         journal_text = " ".join(word for word in words if word in left or word in of_journal)
         record = str(item.get("container-title") or names[0])
         differences.append(FieldDifference(field="journal", given=journal_text, record=record))
         left = []
-    return PlaceInText(differences, left[:MAX_LEFT], is_named)
+    return PlaceInText(differences, [*left, *unknown][:MAX_LEFT], is_named)
+
+
+def _split_unknown(numbers: list[str], forms: Sequence[Sequence["_Labelled"]]) -> tuple[list[str], list[str]]:
+    """Return the numbers of the place, and unknown numbers before a whole place, as in a subtitle."""
+    if any(numbers == [word for word, _ in form] for form in forms):
+        return numbers, []
+    has = {name for form in forms for _, name in form}
+    whole = [form for form in forms if {"volume", "pages"} <= has == {name for _, name in form}]
+    for form in sorted(whole, key=len, reverse=True):
+        if len(form) < len(numbers) and numbers[-len(form) :] == [word for word, _ in form]:
+            return numbers[-len(form) :], numbers[: -len(form)]
+    return numbers, []
+
+
+def _is_short_name(words: Sequence[str], article: Article) -> bool:
+    """Return whether a word is the initials of the journal ("NEJM", "PNAS")."""
+    return len(words) == 1 and len(words[0]) > 2 and is_same_journal(words[0].upper(), article)
 
 
 def _remove_journal_names(words: list[str], names: Sequence[str]) -> tuple[list[str], list[list[str]]]:
@@ -143,18 +192,19 @@ def _yield_unknown_words(
     months = {date.month for date in dates if date.month}
     days = {str(date.day) for date in dates if date.day}
     months |= {number for number, names in enumerate(MONTH_NAMES, start=1) if not set(names).isdisjoint(ranged)}
-    month_names = {name for month in months for name in MONTH_NAMES[month - 1]}
+    month_names = {name for month in months for name in (*MONTH_NAMES[month - 1], *_OTHER_MONTHS[month - 1].split())}
     languages = {LANGUAGES[code][1].lower() for code in article.languages if code in LANGUAGES}
     after_month = False
     for n, word in enumerate(words):
         if word in known and not word.isdigit():
             continue
-        if word in days and words[n + 1 : n + 2] and words[n + 1] in month_names:
+        is_day = _ORDINAL.sub("", word).lstrip("0") in days
+        if is_day and words[n + 1 : n + 2] and words[n + 1] in month_names:
             continue
         if word in month_names or (word.isalpha() and word in ranged):
             after_month = True
             continue
-        if word in years or (after_month and word in days):
+        if word in years or (after_month and is_day):
             pass
         elif any(letter.isdigit() for letter in word) or read_digits(word) in digits:
             yield word, True
@@ -172,11 +222,62 @@ def _cut_names(names: Iterable[str | None]) -> Iterator[list[str]]:
                 yield words
 
 
+def _find_fields_of_numbers(text: str) -> dict[str, set[FieldName]]:
+    """Return the fields that the signs before numbers name: a bracket, a colon, or a word such as "no"."""
+    fields: dict[str, set[FieldName]] = {}
+    for match in _NUMBER.finditer(text):
+        before = text[max(0, match.start() - MAX_SIGN) : match.start()]
+        named = fields.setdefault(fold_text(match[0]), set())
+        if _BEFORE_ISSUE.search(before):
+            named.add("issue")
+        if _BEFORE_PAGE.search(before) or not match[0].isdigit():
+            named.add("pages")
+    return fields
+
+
+def _compare_supplements(words: Sequence[str], names: Sequence[str], item: Item) -> list[FieldDifference]:
+    """Return the difference of a text that names a supplement, if the record is not in one."""
+    places = [str(item.get(name) or "") for name in ("volume", "issue", "page", "number")]
+    of_record = fold_text(" ".join([*places, *names])).split()
+    named = [word for word in words if word in _SUPPLEMENTS]
+    if not named or any(word.startswith("sup") or _IN_SUPPLEMENT.fullmatch(word) for word in of_record):
+        return []
+    return [FieldDifference(field="issue", given=named[0], record=str(item.get("issue") or ""))]
+
+
 _Labelled = tuple[str, FieldName]
 """A number, and the field that it belongs to."""
 
 
-def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]], item: Item) -> list[FieldDifference]:
+def _is_possible(
+    form: Sequence[_Labelled], has: Collection[FieldName], named: Mapping[str, Collection[FieldName]]
+) -> bool:
+    """Return whether numbers can be a form of a place in which fields are missing.
+
+    A number alone is the volume. So an issue without the volume or the pages, and a page without the volume, need a
+    sign that names their field.
+
+    Args:
+        has: the fields that the record has.
+        named: the fields that the signs before numbers name.
+    """
+    fields = [name for _, name in form]
+    needs_sign: list[FieldName] = []
+    if ("volume" in has and "volume" not in fields) or ("pages" in has and "pages" not in fields):
+        needs_sign.append("issue")
+    if fields == ["pages"] and "volume" in has:
+        needs_sign.append("pages")
+    if fields == ["volume"] and "pages" in named.get(form[0][0], ()):
+        return False
+    return all(name in named.get(word, ()) for word, name in form if name in needs_sign)
+
+
+def _compare_numbers(
+    values: Sequence[str],
+    forms: Sequence[Sequence[_Labelled]],
+    item: Item,
+    named: Mapping[str, Collection[FieldName]],
+) -> list[FieldDifference]:
     """Compare numbers with the most similar form of volume, issue and pages, and return the fields that differ."""
     record = {"pages": item.get("page") or item.get("number"), "volume": item.get("volume"), "issue": item.get("issue")}
 
@@ -188,7 +289,12 @@ def _compare_numbers(values: Sequence[str], forms: Sequence[Sequence[_Labelled]]
 
     if not values or not forms:
         return []
-    best = min(forms, key=measure_cost)
+    has = {name for form in forms for _, name in form}
+    # A form that has more fields than the text is another form without these fields.
+    whole = [
+        form for form in forms if {name for _, name in form[len(values) :]} <= {name for _, name in form[: len(values)]}
+    ]
+    best = min((form for form in whole if _is_possible(form, has, named)), key=measure_cost)
     wrong: dict[FieldName, list[str]] = {}
     for (word, name), mine in zip(best, values, strict=False):
         if word != mine:

@@ -1,5 +1,6 @@
 """Find the title of a record in a reference as text: the whole title, the title with mistakes, or its beginning."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +20,15 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, list_titles
 from entrez_kit.references.check.text_words import find_words
 
+_RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?: article)?\s*[:.\]-]+\s*", re.IGNORECASE)
 SURE_TITLE: Final = 15
 """From this number of letters, a text contains most of a title only if it cites the work."""
 WIDER: Final = (0, 1, -1)
 """How many words longer than the correct title a title with mistakes can be."""
 MAX_WINDOWS: Final = 5
 """Maximum number of positions at which the text is compared with a title letter by letter."""
+MAX_MISTAKES: Final = 2
+"""Maximum words with mistakes at the end of a title; more words do not belong to it."""
 MAX_PART: Final = 60
 """Maximum words of the beginning of a title that is searched in a text."""
 
@@ -44,12 +48,18 @@ def find_title(words: Sequence[str], article: Article, *, sure: bool) -> TitleIn
         sure: whether an identifier, or the place, says that the text cites the record.
     """
     titles = [fold_text(title).split() for title in list_titles(article)]
-    spans = [(start, len(title)) for title in titles if (start := find_words(title, words)) is not None]
+    unmarked = [fold_text(_RETRACTED.sub("", title)).split() for title in list_titles(article)]
+    spans = []
+    for forms in zip(titles, unmarked, strict=True):  # a text can omit "Retracted:"
+        found = ((start, len(form)) for form in forms if (start := find_words(form, words)) is not None)
+        spans += [span for span in [next(found, None)] if span is not None]
     if spans:
         return TitleInText(spans)
     similar = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
     if similar:
         _, start, length = max(similar)
+        if "".join(words[start : start + length]) in ["".join(title) for title in titles]:
+            return TitleInText([(start, length)])  # a formula or a number is divided in another way
         return TitleInText([(start, length)], _build_difference(words[start : start + length], article))
     beginning = _find_beginning(titles, words) if sure or set(words) & set(list_years(article)) else None
     if beginning is None:
@@ -97,4 +107,23 @@ def _find_similar_part(title: Sequence[str], words: Sequence[str], *, sure: bool
         candidate = measure_key_likeness(part, key), start, length
         if candidate[0] >= LIKE_TITLES and (best is None or candidate > best):
             best = candidate
-    return best
+    return _trim(best, words, title, key) if best else None
+
+
+def _trim(span: tuple[float, int, int], words: Sequence[str], title: Sequence[str], key: str) -> tuple[float, int, int]:
+    """Return a part of a text without the words at its ends that make it less similar to a title.
+
+    These are words of the authors or of the journal: a shortened title, or a formula, has fewer words.
+    """
+    likeness, start, length = span
+    for at_end in (True, False):
+        while length > 1:
+            begin, size = (start, length - 1) if at_end else (start + 1, length - 1)
+            trimmed = measure_key_likeness(make_likeness_key("".join(words[begin : begin + size])), key)
+            if trimmed <= likeness:
+                break
+            likeness, start, length = trimmed, begin, size
+    inside = [n for n in range(length) if words[start + n] in title]
+    if inside and length - inside[-1] > MAX_MISTAKES:
+        length = inside[-1] + 1
+    return likeness, start, length

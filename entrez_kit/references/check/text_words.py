@@ -1,6 +1,6 @@
 """The words of a reference as text: positions of words, and the names and numbers of a record that they can have."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from entrez_kit.citations.csl import Item
@@ -21,6 +21,8 @@ GENERATIONS: Final = frozenset(("jr", "sr", "ii", "iii", "iv", "2nd", "3rd", "4t
 """Words after the names of persons."""
 _PARTICLES: Final = ("non-dropping-particle", "dropping-particle")
 MAX_INITIALS: Final = 3
+MIN_GIVEN: Final = 4
+"""Minimum letters of a given name; shorter words can be initials."""
 
 
 def find_words(wanted: Sequence[str], words: Sequence[str]) -> int | None:
@@ -92,3 +94,28 @@ def list_given_forms(name: Name) -> set[str]:
     suffixes = GENERATIONS if name.get("suffix") else frozenset[str]()
     printed = fold_text(name.get("initials", ""))  # PubMed may have fewer initials than given names
     return {*words, *particles, *initials, initials, initials[:1], printed, "".join(words), *letters} - {""} | suffixes
+
+
+def list_initials(name: Name) -> str:
+    """Return the initials of a name whose given names are not known; empty if they are."""
+    words = fold_text(str(name.get("given") or "")).split()
+    return "".join(words) if all(len(word) == 1 for word in words) else ""
+
+
+def take_given_names(words: Sequence[str], known: Collection[str], initials: tuple[str, str]) -> str | None:
+    """Return the initials that are left for the second of two neighbours; None if a word is not a given name.
+
+    Args:
+        words: the words between the family names of the neighbours.
+        known: words that need no initial.
+        initials: the initials of the neighbours. Each one can be that of one given name.
+    """
+    before, after = initials
+    for word in words:
+        if word in known or (len(word) >= MIN_GIVEN and word[0] in before):
+            before = before.replace(word[0], "", 1)
+        elif len(word) >= MIN_GIVEN and word[0] in after:
+            after = after.replace(word[0], "", 1)
+        else:
+            return None
+    return after

@@ -4,6 +4,7 @@ The numbers of a list show which rows are right: each is one more than the numbe
 empty lines separate are judged by their words.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
@@ -14,6 +15,7 @@ from entrez_kit.references.check.line_signs import (
     ENDS_WITH_PLACE,
     NAME_AND_INITIALS,
     ends_reference,
+    is_dated,
 )
 from entrez_kit.references.check.list_layout import ListLayout, ListLine
 
@@ -21,12 +23,20 @@ MIN_MARKS: Final = 3
 """Minimum number of marks that show that each reference has one."""
 MOSTLY: Final = 0.8
 """Minimum share of rows that have a date, or of numbers that are one more than the number above."""
+IN_ORDER: Final = 0.5
+"""Minimum share of numbers that are one more than the number above, if all are in order."""
 MARKED: Final = 0.5
 """Minimum share of rows with a mark if each reference has one."""
 MAX_CHARACTERS: Final = 600
 """Characters that a single reference rarely has."""
 MAX_YEARS: Final = 5
 """Years that a single reference rarely has."""
+
+MAX_SEARCHED: Final = 5_000
+"""Characters of a row that are searched for the end of a reference."""
+_END: Final = re.compile(
+    r"(?<![\s(]1[89][0-9]{2})(?<![\s(]20[0-9]{2})(?:(?<=[0-9])|(?<=[0-9]\)))[.;] (?:and |see also )?(?=[^\W\d_a-z])"
+)
 
 Row = Sequence[ListLine]
 
@@ -42,7 +52,8 @@ def find_uncertain_rows(rows: Sequence[Row], layout: ListLayout) -> list[int]:
         if n not in certain and ((mostly_dated and not dated[n] and not apart) or _has_two(row)):
             uncertain.add(n)
         # "[7]" at the beginning of a line is hardly anything but a mark.
-        if _is_long(row) or any(line.kind.startswith("[") for line in row[1:]):
+        is_empty = not row[0].body and (len(row) == 1 or row[1].kind == row[0].kind)
+        if is_empty or _is_long(row) or _has_two_in_text(row) or any(line.kind.startswith("[") for line in row[1:]):
             uncertain.add(n)
     return sorted(uncertain)
 
@@ -56,7 +67,9 @@ def _judge_by_marks(rows: Sequence[Row]) -> tuple[set[int], set[int]]:
     steps = [counts[after] - counts[n] for n, after in pairwise(counts)]
     # A list can count down, and lack some numbers.
     down = steps.count(-1) > steps.count(1)
-    if not steps or sum(step == (-1 if down else 1) for step in steps) < MOSTLY * len(steps):
+    next_steps = sum(step == (-1 if down else 1) for step in steps)
+    is_in_order = all((step < 0) == down and step for step in steps)
+    if not steps or next_steps < (IN_ORDER if is_in_order else MOSTLY) * len(steps):
         return set(), set(range(len(rows))).difference(marked)
     certain: set[int] = set()
     uncertain: set[int] = set()
@@ -107,6 +120,18 @@ def _has_two(row: Row) -> bool:
         if may_begin and NAME_AND_INITIALS.match(line.body) and ENDS_WITH_PLACE.search(above.body):
             return True
     return False
+
+
+def _has_two_in_text(row: Row) -> bool:
+    """Return whether two references with names and dates are in the text of a row, one after the other."""
+    text = " ".join(line.body for line in row)
+    return any(
+        NAME_AND_INITIALS.match(text, match.end())
+        and ENDS_WITH_PLACE.search(f"{text[: match.start()]}.")
+        and is_dated(text[: match.start()])
+        and is_dated(text[match.end() :])
+        for match in _END.finditer(text[:MAX_SEARCHED])
+    )
 
 
 def _is_long(row: Row) -> bool:

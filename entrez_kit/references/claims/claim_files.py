@@ -37,7 +37,7 @@ _KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
 ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
 MAX_FIELD: Final = 1_000_000
 
-_QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"")
+_QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|(?<!\w)‘((?:[^‘’]|’(?=[a-z]))+)’")
 _MIN_QUOTED: Final = 4
 """Fewer words in quotation marks are a term, not a quotation."""
 _GROUP: Final = re.compile(r"\[[^\[\]@]*+@[^\[\]]*+\](?!\()")
@@ -63,8 +63,10 @@ _JOINED: Final = re.compile(
 )
 """Words and marks that join a clause to the clause before it."""
 _LABEL: Final = re.compile(r"\b(?:PMIDs?|PMCIDs?|DOIs?)\b\s*+:?\s++", re.IGNORECASE)
-_EMPTIED: Final = re.compile(r"[(\[](?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE)
-"""Brackets that contained only a citation."""
+_EMPTIED: Final = re.compile(
+    r"[(\[](?!\s*+\. ?\. ?\.)(?>(?:[\s,;.]|\b(?:see|e\.g|i\.e|cf|and|also|in|ref|refs)\b)*)[)\]]", re.IGNORECASE
+)
+"""Brackets that contained only a citation; an ellipsis in brackets stays."""
 
 
 @dataclass(slots=True)

@@ -53,6 +53,9 @@ _UNIT: Final = re.compile(
 )
 _DIVISION: Final = re.compile(r"\s?(?P<per>/|per(?=\s))\s?(?P<unit>[A-Za-zµμ]{1,11})(?![^\W_])")
 
+_INVERSE: Final = re.compile(r"[\s·⋅]?(?P<unit>[A-Za-zµμ]{1,11})(?P<per>[⁻]¹|\^?[-\u2212]1)(?![0-9])")
+"""A unit in the denominator: "L⁻¹", "L-1"."""
+
 
 def find_unit_name(text: str) -> str | None:
     """Return the name of a unit, given its symbol or its word; None if the text is not a known unit."""
@@ -75,5 +78,7 @@ def yield_unit_tokens(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     while match is not None and (name := find_unit_name(match["unit"])):
         if match.re is _DIVISION:
             yield "per", match.start("per"), match.end("per")
+        elif match.re is _INVERSE:
+            yield "per", match.start("unit"), match.start("unit")
         yield name, match.start("unit"), match.end()
-        match = _DIVISION.match(text, match.end())
+        match = _DIVISION.match(text, match.end()) or _INVERSE.match(text, match.end())

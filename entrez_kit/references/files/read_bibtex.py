@@ -10,6 +10,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.identifiers import IdKind
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
@@ -21,11 +22,13 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    find_identifiers,
-    find_identifiers_in_notes,
+    find_identifier,
     find_year,
     is_about_version,
+    list_identifiers,
+    list_identifiers_in_notes,
     merge_identifiers,
+    parse_name,
     unreadable_error,
     warn_of_left_out,
     warn_of_repeated_keys,
@@ -45,6 +48,11 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "note": ("note",),
 }
 """The fields of a reference, with the fields of BibTeX and biblatex for each in order of precedence."""
+EPRINT_KINDS: Final[Mapping[str, IdKind]] = {
+    **dict.fromkeys(("pubmed", "pmid", "medline"), "pmid"),
+    **dict.fromkeys(("pmc", "pmcid", "pubmedcentral"), "pmcid"),
+}
+"""The kinds of identifiers in the field ``eprint``, by the field ``eprinttype`` or ``archiveprefix``."""
 MAX_STRING: Final = 10_000
 """Maximum length of a @string. A @string can contain an earlier one twice, so the length can double with each line."""
 MAX_LATEX: Final = 20_000
@@ -64,6 +72,13 @@ _GREEK: Final = re.compile(
 _INITIALS: Final = r"(?:[^\W\d_a-z]\.?[ -]?){1,4}"
 _BRACED_PERSON: Final = re.compile(rf"[^,]+, {_INITIALS}|(?:[^\W\d_a-z]\.[ -]?){{1,4}} ?[^\W\d_]{{2}}[^,.]*")
 """A person in braces: a family name with initials, or initials with full stops before a family name."""
+_ADDRESS_OF_PAPERS: Final = re.compile(r"papers[0-9]?://publication/doi/(?=10\.)")
+"""The beginning of an address of the program Papers."""
+_OTHERS: Final = re.compile(r",? (?:and )?(?:et\.? al\.?|others)$", re.IGNORECASE)
+_INITIALS_FIRST: Final = re.compile(r"(?:[^\W\d_a-z]\.[ -]?){1,4} ?[^\W\d_][\w'’-]+(?: [^\W\d_][\w'’-]+){0,3}")
+_FAMILY_FIRST: Final = re.compile(r"[^\W\d_](?=[\w'’ -]*[^\W\d_A-Z])[\w'’-]*(?: [^\W\d_][\w'’-]+){0,3} [A-Z]{1,3}")
+_NO_VOWEL: Final = re.compile(r" [B-DF-HJ-NP-TV-XZ]{1,3}$")
+"""Initials that cannot be a short family name."""
 _WORK_FIELDS: Final = (
     "author editor title booktitle bookauthor maintitle journal journaltitle shortjournal volume number issue pages "
     "eid chapter series edition publisher institution howpublished school organization address location issn isbn "
@@ -298,7 +313,7 @@ def _count_braces(text: str) -> list[int]:
 
 def _find_field(entry: _BibEntry, name: str) -> str | None:
     """Return the name of the BibTeX field with the value of a field."""
-    if name == "pmid" and entry.values.get("eprinttype", "").lower() != "pubmed":
+    if name == "pmid" and get_eprint_kind(entry.values) != "pmid":
         return "pmid" if "pmid" in entry.spans else None
     return next((field for field in NAMES[name] if field in entry.spans), None)
 
@@ -343,11 +358,20 @@ def _build_reference(entry: _BibEntry) -> Reference:
         # Identifiers and URLs contain only these escaped characters.
         return re.sub(r"\\([_%&#])", r"\1", entry.values.get(name, "")).replace("{", "").replace("}", "")
 
+    def get_address(name: str) -> str:
+        return _ADDRESS_OF_PAPERS.sub("https://doi.org/", get_raw(name).replace("\\url", " "))
+
     authors, more = _read_authors(entry.values.get("author", ""))
-    other = find_identifiers_in_notes(get_raw("note"), get_raw("annote")) | find_identifiers(
-        get_raw("url"), get_raw("ee"), get_raw("howpublished")
-    )
-    in_pubmed = entry.values.get("eprinttype", entry.values.get("archiveprefix", "")).lower() == "pubmed"
+    others = [
+        *list_identifiers(*map(get_address, ("url", "ee", "howpublished", "uri"))),
+        *list_identifiers_in_notes(get_raw("note"), get_raw("annote")),
+    ]
+    ids = {"doi": unquote(get_raw("doi")), "pmid": get_raw("pmid"), "pmcid": get_raw("pmcid") or get_raw("pmc")}
+    kind = get_eprint_kind(entry.values)
+    if kind is not None and not ids[kind]:
+        ids[kind] = get_raw("eprint")
+    elif kind is not None and (value := find_identifier(kind, get_raw("eprint"))):
+        others.append((kind, value))
     return Reference(
         key=entry.key or f"line {entry.line}",
         line=entry.line,
@@ -359,12 +383,7 @@ def _build_reference(entry: _BibEntry) -> Reference:
         volume=get_plain("volume"),
         issue=get_plain("issue"),
         pages=get_plain("pages"),
-        **merge_identifiers(
-            other,
-            doi=unquote(get_raw("doi")),
-            pmid=get_raw("pmid") or (get_raw("eprint") if in_pubmed else None),
-            pmcid=get_raw("pmcid") or get_raw("pmc"),
-        ),
+        **merge_identifiers(others, **ids),
     )
 
 
@@ -375,17 +394,42 @@ _LETTER: Final = re.compile(
 """A letter in LaTeX; a list of names is divided after such letters are plain, because a name can begin with one."""
 
 
+def get_eprint_kind(values: Mapping[str, str]) -> IdKind | None:
+    """Return the kind of the identifier in the field ``eprint``."""
+    return EPRINT_KINDS.get((values.get("eprinttype") or values.get("archiveprefix") or "").strip().lower())
+
+
 def _read_authors(text: str) -> tuple[list[RefAuthor], bool]:
     from bibtexparser.middlewares.names import split_multiple_persons_names
 
     text = _LETTER.sub(lambda match: convert_latex(match[0]), " ".join(text.split()))
     text = _EMPTY_BRACES.sub(r"{\1}", text)
+    others = _OTHERS.search(_strip_braces(text))
+    inside = _strip_braces(text)[: others.start() if others else None].rstrip()
+    if persons := _split_persons(inside, may_be_group=_is_braced(text)):
+        return [parse_name(name) if _FAMILY_FIRST.fullmatch(name) else _read_author(name) for name in persons], (
+            others is not None
+        )
+    if others and not inside.endswith(" and"):  # "Jane Doe et al."
+        text = f"{inside} and others"
     parts = _strip_braces(text).split(" and ")
     if _is_braced(text) and len(parts) > 1 and all(part.count(",") == 1 for part in parts):
         text = " and ".join(parts)  # the braces enclose a list of persons
     names = [name for name in split_multiple_persons_names(text) if name.strip()]
     more = bool(names) and names[-1].strip().lower() == "others"
     return [_read_author(name) for name in (names[:-1] if more else names)], more
+
+
+def _split_persons(text: str, *, may_be_group: bool) -> list[str]:
+    """Return the names of a list of persons with initials, also with commas between them, as no program writes it."""
+    if "{" in text:  # braces inside of a list show the family names
+        return []
+    names = [name.strip() for name in re.split(r",? and |, ", convert_latex(text))]
+    have_initials = all(_INITIALS_FIRST.fullmatch(name) or _FAMILY_FIRST.fullmatch(name) for name in names)
+    # The last word of "Wei LI" is a family name.
+    are_sure = any(_INITIALS_FIRST.fullmatch(name) or _NO_VOWEL.search(name) for name in names)
+    are_names = not may_be_group and len(names) > 2 and " and " not in text and all(" " in name for name in names)
+    return names if (have_initials and are_sure) or are_names else []
 
 
 def _is_braced(text: str) -> bool:
@@ -415,11 +459,16 @@ def _read_author(name: str) -> RefAuthor:
             key.lower(): convert_latex(value.strip().strip(",")) for key, value in zip(*[iter(pieces)] * 2, strict=True)
         }
         family = " ".join(part for part in (parts.get("prefix"), parts.get("family")) if part)
-        return RefAuthor(family=family, given=parts.get("given"))
+        return RefAuthor(family=family, given=parts.get("given"), suffix=parts.get("suffix"))
     try:
         read = parse_single_name_into_parts(name, strict=False)
     except InvalidNameError:
         return RefAuthor(group=convert_latex(name))
     family = convert_latex(" ".join([*read.von, *read.last]))
     given = convert_latex(" ".join(read.first))
-    return RefAuthor(family=family, given=given) if family else RefAuthor(group=given or convert_latex(name))
+    suffix = convert_latex(" ".join(read.jr)) or None
+    return (
+        RefAuthor(family=family, given=given, suffix=suffix)
+        if family
+        else RefAuthor(group=given or convert_latex(name))
+    )

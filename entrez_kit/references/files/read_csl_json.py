@@ -13,10 +13,10 @@ from entrez_kit.references.files.references import (
     OriginalRecord,
     Reference,
     ReferenceFile,
-    find_identifiers,
-    find_identifiers_in_notes,
     find_year,
     is_about_version,
+    list_identifiers,
+    list_identifiers_in_notes,
     merge_identifiers,
     unreadable_error,
     warn_of_repeated_keys,
@@ -158,7 +158,7 @@ def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
         return " ".join(text.split()) or None
 
     authors = [read_csl_author(name) for name in list_csl_names(item.get("author"))]
-    other = find_identifiers_in_notes(get_text("note")) | find_identifiers(get_text("URL"))
+    others = [*list_identifiers(get_text("URL")), *list_identifiers_in_notes(get_text("note"))]
     journal = item.get("type") not in ("book", "report", "webpage", "article", "software", "dataset", "thesis")
     return Reference(
         key=get_text("id") or get_text("citation-key") or f"item {number}",
@@ -170,7 +170,7 @@ def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
         volume=get_text("volume"),
         issue=get_text("issue"),
         pages=get_text("page") or get_text("number"),
-        **merge_identifiers(other, doi=get_text("DOI"), pmid=get_text("PMID"), pmcid=get_text("PMCID")),
+        **merge_identifiers(others, doi=get_text("DOI"), pmid=get_text("PMID"), pmcid=get_text("PMCID")),
     )
 
 

@@ -12,8 +12,8 @@ from entrez_kit.references.files.references import (
     RefAuthor,
     Reference,
     ReferenceFile,
-    find_identifiers,
     find_year,
+    list_identifiers,
     merge_identifiers,
     parse_name,
     unreadable_error,
@@ -114,7 +114,7 @@ def _build_reference(row: Mapping[str, str], number: int, line: int) -> Referenc
     pages = "-".join(part for columns in (_FIRST_PAGE, _LAST_PAGE) if (part := _get_first(row, columns)))
     citation = _CITATION.match(row.get("source") or "")
     authors, more = _split_authors(_get_value(row, "authors") or "")
-    links = find_identifiers(row.get("link"), row.get("url"))
+    links = list_identifiers(row.get("link"), row.get("url"))
     return Reference(
         key=_get_value(row, "key") or f"record {number}",
         line=line,

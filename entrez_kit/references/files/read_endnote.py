@@ -7,8 +7,8 @@ from entrez_kit.references.files.references import (
     OriginalRecord,
     Reference,
     ReferenceFile,
-    find_identifiers,
     find_year,
+    list_identifiers,
     merge_identifiers,
     parse_name,
 )
@@ -48,7 +48,7 @@ def read_endnote_record(record: Any, number: int) -> Reference:
         return next((text for path in paths for text in _yield_texts(record, path)), None)
 
     authors = [parse_name(name) for name in _yield_texts(record, "contributors/authors/author")]
-    other = find_identifiers(*_yield_texts(record, "urls/related-urls/url"), *_yield_texts(record, "custom2"))
+    others = list_identifiers(*_yield_texts(record, "urls/related-urls/url"), *_yield_texts(record, "custom2"))
     number_of_pubmed = get_first("accession-num") or ""
     database = (get_first("remote-database-name") or "").lower()
     in_pubmed = not database or "pubmed" in database or "medline" in database
@@ -65,7 +65,7 @@ def read_endnote_record(record: Any, number: int) -> Reference:
         volume=get_first("volume"),
         issue=get_first("number"),
         pages=get_first("pages", "section"),
-        **merge_identifiers(other, doi=get_first("electronic-resource-num"), pmid=pmid, pmcid=get_first("custom2")),
+        **merge_identifiers(others, doi=get_first("electronic-resource-num"), pmid=pmid, pmcid=get_first("custom2")),
     )
 
 

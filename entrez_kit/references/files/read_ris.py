@@ -18,9 +18,10 @@ from entrez_kit.references.files.references import (
     Reference,
     ReferenceFile,
     find_identifiers,
-    find_identifiers_in_notes,
     find_year,
     is_about_version,
+    list_identifiers,
+    list_identifiers_in_notes,
     merge_identifiers,
     parse_name,
     unreadable_error,
@@ -289,7 +290,7 @@ def _build_reference(number: int, record: _TaggedRecord) -> Reference:
     names = record.list_values(*_AUTHORS)
     more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
     addresses = [text for tag in ("UR", "L3", "M3") for text in record.list_values(tag)]
-    other = find_identifiers_in_notes(*record.list_values("N1")) | find_identifiers(*addresses)
+    others = [*list_identifiers(*addresses), *list_identifiers_in_notes(*record.list_values("N1"))]
     number_of_pubmed = record.get_first("AN") or ""
     database = (record.get_first("DB") or record.get_first("DP") or "").lower()
     # Numbers of other databases (CINAHL, Embase) can have as many digits.
@@ -306,7 +307,7 @@ def _build_reference(number: int, record: _TaggedRecord) -> Reference:
         issue=record.get_first("IS", "CP"),
         pages="-".join(part for part in (first or record.get_first("C7"), last) if part) or None,
         **merge_identifiers(
-            other,
+            others,
             doi=record.get_first("DO"),
             pmid=number_of_pubmed if in_pubmed else None,
             pmcid=find_identifiers(record.get_first("C2")).get("pmcid"),

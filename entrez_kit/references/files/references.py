@@ -1,12 +1,14 @@
 """The references of a file, and the base class of files that can be read and corrected."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import not_
 from typing import Any, Final
 from urllib.parse import unquote
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import IdKind, read_identifier
@@ -16,7 +18,9 @@ from entrez_kit.pubmed.models import WORDS, Article
 from entrez_kit.pubmed.xml.dates import YEAR
 
 _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", re.IGNORECASE)
+KINDS: Final[tuple[IdKind, ...]] = ("doi", "pmid", "pmcid")
 MAX_SUFFIX: Final = 6
+_SUFFIX: Final = re.compile(r"(?:[JS]r|[JS]unior|I{1,3}|IV|2nd|3rd|4th)\.?", re.IGNORECASE)
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _DOI_ADDRESS: Final = re.compile(
     r"https?://(?!(?:www\.)?cochranelibrary\.com/central/)[^\s/]++/(?:[^\s/?#]++/){0,4}(?:[^\s/?#]*+\?[^\s/]*?=)?"
@@ -36,6 +40,7 @@ class RefAuthor(Request):
     family: str | None = Field(default=None, description="Family name with its particle.")
     given: str | None = Field(default=None, description="Given names or initials.")
     group: str | None = Field(default=None, description="Name of a group, or a name without separate parts.")
+    suffix: SkipJsonSchema[str | None] = Field(default=None, exclude_if=not_, description="Jr, Sr, III.")
 
     @property
     def text(self) -> str:
@@ -61,6 +66,25 @@ class Reference(Request):
     doi: str | None = Field(default=None, description="DOI of the work.")
     pmid: str | None = Field(default=None, description="PMID of the work.")
     pmcid: str | None = Field(default=None, description="PMCID of the work.")
+    other_identifiers: SkipJsonSchema[list[tuple[IdKind, str]]] = Field(
+        default=[], exclude_if=not_, description="Identifiers in other places: notes, addresses, the rest of a text."
+    )
+
+    @property
+    def identifiers(self) -> list[tuple[IdKind, str]]:
+        """All different identifiers with their kinds: those of the fields, then the others."""
+        in_fields = [(kind, value) for kind in KINDS if (value := getattr(self, kind))]
+        found: list[tuple[IdKind, str]] = []
+        for kind, value in (*in_fields, *self.other_identifiers):
+            if not any(kind == known_kind and _is_one_identifier(value, known) for known_kind, known in found):
+                found.append((kind, value))
+        return found
+
+
+def _is_one_identifier(one: str, other: str) -> bool:
+    """Return whether two identifiers are equal, or one is the other with an addition of an address: "/full"."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    return long.startswith(short) and not long[len(short) : len(short) + 1].isalnum()
 
 
 MAX_SHOWN: Final = 80
@@ -118,31 +142,36 @@ class ReferenceFile:
 
 def find_identifiers(*texts: str | None) -> dict[IdKind, str]:
     """Return the identifiers in the values of fields, the first of each kind: bare, with a label, or in a URL."""
-    identifiers: dict[IdKind, str] = {}
+    return dict(reversed(list_identifiers(*texts)))
+
+
+def list_identifiers(*texts: str | None) -> list[tuple[IdKind, str]]:
+    """Return all identifiers in the values of fields, each with its kind: bare, with a label, or in a URL."""
+    identifiers: list[tuple[IdKind, str]] = []
     for text in texts:
         for part in (text or "").split():
             identifier = read_identifier(part)
             # A bare number in a note or a URL field can have any meaning, also in brackets.
             if identifier is not None and (identifier.kind != "pmid" or re.search(r"[^\W\d_]", part)):
-                identifiers.setdefault(identifier.kind, identifier.value)
-            if "doi" not in identifiers and (address := _DOI_ADDRESS.match(unquote(part))):
-                identifiers["doi"] = _PAGE_OF_ARTICLE.sub("", address[1]).rstrip("/.,;")
+                identifiers.append((identifier.kind, identifier.value))
+            elif identifier is None and (address := _DOI_ADDRESS.match(unquote(part))):
+                identifiers.append(("doi", _PAGE_OF_ARTICLE.sub("", address[1]).rstrip("/.,;")))
         for label, value in _LABELLED.findall(text or ""):
             identifier = read_identifier(value)
             if identifier is not None and identifier.kind == label.lower():
-                identifiers.setdefault(identifier.kind, identifier.value)
+                identifiers.append((identifier.kind, identifier.value))
     return identifiers
 
 
-def find_identifiers_in_notes(*notes: str | None) -> dict[IdKind, str]:
+def list_identifiers_in_notes(*notes: str | None) -> list[tuple[IdKind, str]]:
     """Return the identifiers of notes that contain only identifiers: other notes may name another work."""
     alone = [note for note in notes if note and not re.search(r"[^\W\d_]{2}", _IDENTIFIERS.sub(" ", note))]
-    return find_identifiers(*alone)
+    return list_identifiers(*alone)
 
 
 def is_about_version(note: str) -> bool:
     """Return whether a note is about this version of a work only: a preprint, its status or its identifiers."""
-    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(find_identifiers_in_notes(note))
+    return _VERSION_NOTE.fullmatch(note.strip()) is not None or bool(list_identifiers_in_notes(note))
 
 
 def find_identifier(kind: IdKind, text: str | None) -> str | None:
@@ -155,10 +184,13 @@ def find_identifier(kind: IdKind, text: str | None) -> str | None:
     return identifier.value
 
 
-def merge_identifiers(other: Mapping[IdKind, str], **values: str | None) -> dict[str, Any]:
-    """Return identifiers by kind: those of the fields given, or else those of ``other``."""
-    kinds: tuple[IdKind, ...] = ("doi", "pmid", "pmcid")
-    return {kind: find_identifier(kind, values.get(kind)) or other.get(kind) for kind in kinds}
+def merge_identifiers(others: Iterable[tuple[IdKind, str]], **values: str | None) -> dict[str, Any]:
+    """Return the identifiers of a reference: of each kind that of its field or else the first other, and all others."""
+    listed = list(others)
+    first = dict(reversed(listed))
+    ids: dict[str, Any] = {kind: find_identifier(kind, values.get(kind)) or first.get(kind) for kind in KINDS}
+    page = f"{ids['doi']}/".lower()  # the address of a page of the same article
+    return {**ids, "other_identifiers": [item for item in listed if not item[1].lower().startswith(page)]}
 
 
 def find_year(text: str | None) -> str | None:
@@ -177,7 +209,9 @@ def parse_name(text: str) -> RefAuthor:
         given, more, suffix = (part.strip() for part in rest.partition(","))
         if more and len(suffix) > MAX_SUFFIX:  # the commas are part of the name of a group
             return RefAuthor(group=text)
-        return RefAuthor(family=family.strip(), given=given)
+        if more and _SUFFIX.fullmatch(given):  # "Doe, Jr, Jane"
+            given, suffix = suffix, given
+        return RefAuthor(family=family.strip(), given=given, suffix=suffix or None)
     words = text.rstrip(",").split(" ")
     if len(words) > 1 and _INITIALS.fullmatch(words[-1]) and not text.isupper():
         return RefAuthor(family=" ".join(words[:-1]), given=words[-1])

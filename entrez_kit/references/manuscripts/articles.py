@@ -71,7 +71,7 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
         "line": element.sourceline,
         "number": str(number),
         **merge_identifiers(
-            {kind: value for kind in ("doi", "pmid", "pmcid") if (value := getattr(written, kind))},
+            written.identifiers,
             doi=ids.get("doi"),
             pmid=ids.get("pmid"),
             pmcid=ids.get("pmcid") or ids.get("pmc"),
@@ -157,7 +157,7 @@ def read_pdf(content: bytes, name: str) -> Manuscript:
         raise unreadable_error(name, f"this file {exc.details['what']}") from None
     # An empty line is the end of a page.
     pasted = read_list("\n".join(line or "\f" for line in text.splitlines()))
-    before = pasted.lines.start - 1 if pasted.has_heading else None
+    before = pasted.lines[0] - 1 if pasted.has_heading else None
     lines = [Line(number, line) for number, line in enumerate(text.splitlines()[:before], start=1)]
     if not pasted.has_heading:
         return Manuscript([], lines)

@@ -13,11 +13,13 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.pubmed.comparison import fold_text
-from entrez_kit.references.check.pasted_lists import END_OF_LIST, HEADING, build_reference
+from entrez_kit.references.check.find_lists import END_OF_LIST, HEADING, looks_like_list
+from entrez_kit.references.check.pasted_lists import build_reference, build_references, split_references
 from entrez_kit.references.files.read_csl_json import read_csl_item
 from entrez_kit.references.files.read_endnote import read_endnote_record
 from entrez_kit.references.files.references import Reference, unreadable_error
@@ -53,10 +55,14 @@ _ENDNOTE: Final = ("<EndNote>", "</EndNote>")
 
 @dataclass(slots=True)
 class _Paragraph:
-    """A paragraph: its text; whether it is a heading, in a bibliography style, or written by a reference manager."""
+    """A paragraph: its text; whether it is a heading, in a bibliography style, or written by a reference manager.
+
+    ``lines`` has the parts of the text that line breaks separate.
+    """
 
     number: int
     text: str
+    lines: list[str] = field(default_factory=list)
     heading: bool = False
     listed: bool = False
     generated: bool = False
@@ -125,7 +131,9 @@ class _DocxReader:
             self._read_node(node, parts, number)
             if node.tag in (f"{W}p", f"{W}t"):
                 generated = generated or self._lists > 0
-        paragraph.text = " ".join("".join(parts).split())
+        lines = [" ".join(line.split()) for line in "".join(parts).split("\n")]
+        paragraph.lines = [line for line in lines if line]
+        paragraph.text = " ".join(paragraph.lines)
         paragraph.generated = generated and bool(paragraph.text)
         return paragraph
 
@@ -142,8 +150,10 @@ class _DocxReader:
             case "t":
                 parts.append(_read_run(node))
                 self._texts.append(node.text or "")
-            case "tab" | "br" | "cr":
+            case "tab":
                 parts.append(" ")
+            case "br" | "cr":
+                parts.append("\n")
             case "noBreakHyphen":
                 parts.append("-")
             case "instrText" if self._fields:
@@ -223,7 +233,8 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     reader = _DocxReader(name)
     for part, root in _yield_parts(content, name):
         reader.read_part(root, notes=part != "word/document.xml")
-    listed = _merge_numbers(_find_list([paragraph for paragraph in reader.paragraphs if not paragraph.note]))
+    found = _merge_numbers(_find_list([paragraph for paragraph in reader.paragraphs if not paragraph.note]))
+    listed = [row for paragraph in found for row in _split_lines(paragraph)]
     notes = [paragraph for paragraph in reader.paragraphs if paragraph.note and paragraph.text]
     if not listed and not reader.records and notes:  # the references are footnotes or endnotes
         references = [
@@ -244,10 +255,11 @@ def read_docx(content: bytes, name: str) -> Manuscript:
     ]
     references = list(reader.records.values())
     references += [
-        build_reference(
+        reference
+        for paragraph in typed
+        for reference in build_references(
             paragraph.text, paragraph.number, number=str(paragraph.item) if paragraph.item else None, where="paragraph"
         )
-        for paragraph in typed
     ]
     numbers = {paragraph.number for paragraph in listed}
     text = [
@@ -341,14 +353,39 @@ def _find_list(paragraphs: list[_Paragraph]) -> list[_Paragraph]:
         for paragraph in paragraphs
         if paragraph.text and (paragraph.generated or paragraph.listed) and not HEADING.fullmatch(paragraph.text)
     ]
-    start = max((n for n, paragraph in enumerate(paragraphs) if HEADING.fullmatch(paragraph.text)), default=None)
+    heads = [n for n, paragraph in enumerate(paragraphs) if _ends_part(paragraph)]
+    last = max((n for n in heads if HEADING.fullmatch(paragraphs[n].text)), default=None)
     under: list[_Paragraph] = []
-    for one in paragraphs[start + 1 :] if start is not None else ():
-        if one.text and (one.heading or END_OF_LIST.match(one.text)) and not one.generated:
-            break
-        if one.text:
-            under.append(one)
+    is_behind_list = False
+    for head, after in pairwise([*heads, len(paragraphs)]):
+        part = [paragraph for paragraph in paragraphs[head + 1 : after] if paragraph.text]
+        has_heading = HEADING.fullmatch(paragraphs[head].text) is not None
+        is_behind_list = is_behind_list or has_heading
+        lines = [line for paragraph in part for line in paragraph.lines]
+        if head == last or (is_behind_list and looks_like_list(lines, at_once=not has_heading)):
+            under += part
     return under if len(under) >= len(list_paragraphs) else list_paragraphs
+
+
+def _ends_part(paragraph: _Paragraph) -> bool:
+    """Return whether a paragraph is the heading of a list, or another heading or part."""
+    if HEADING.fullmatch(paragraph.text):
+        return True
+    return (
+        bool(paragraph.text)
+        and not paragraph.generated
+        and (paragraph.heading or END_OF_LIST.match(paragraph.text) is not None)
+    )
+
+
+def _split_lines(paragraph: _Paragraph) -> list[_Paragraph]:
+    """Return the references of a paragraph, each as a paragraph, if line breaks separate several references."""
+    if not looks_like_list(paragraph.lines, at_once=True):
+        return [paragraph]
+    rows = [(row.text or "", row.number or "") for row in split_references("\n".join(paragraph.lines))]
+    return [
+        replace(paragraph, text=text, item=int(number) if number.isdigit() else paragraph.item) for text, number in rows
+    ]
 
 
 def _merge_numbers(listed: list[_Paragraph]) -> list[_Paragraph]:

@@ -10,9 +10,9 @@ from typing import Final
 
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.pasted_lists import build_reference
-from entrez_kit.references.files.read_bibtex import convert_latex
+from entrez_kit.references.files.read_bibtex import convert_latex, get_eprint_kind
 from entrez_kit.references.files.reference_files import decode_file
-from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year
+from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year, merge_identifiers
 from entrez_kit.references.manuscripts.document import (
     Beside,
     KeyCall,
@@ -31,8 +31,10 @@ _CONTENTS: Final = re.compile(
 """A file that is embedded in the text."""
 _ITEM: Final = re.compile(r"\\bibitem\s*+(?:\[(?>(?:[^\[\]{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\])?\s*+\{([^{}]++)\}")
 _BLOCK: Final = re.compile(
-    r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|bibinfo\{[a-z]++\}|natexlab|BibitemOpen|BibitemShut)\b"
+    r"\\(?:newblock|hskip\s[^\n]{0,60}?\\relax|natexlab|BibitemOpen)\b|\\BibitemShut\s*+\{[A-Za-z]++\}"
 )
+_FIELD_NAME: Final = re.compile(r"\\(?:bibinfo|bibfield)\s*+\{[A-Za-z]++\}\s*+")
+"""A command whose first argument is the name of a field; its second one is the text."""
 _CITE: Final = re.compile(r"\\[A-Za-z]{0,12}?cite[A-Za-z]{0,12}+\*?+\s*+(?:\[[^\[\]]*+\]\s*+){0,2}\{([^{}]++)\}")
 _FILES: Final = re.compile(
     r"\\(?:bibliography|add(?:bibresource|globalbib|sectionbib)(?:\s*+\[[^\[\]]*+\])?)\s*+\{([^{}]++)\}"
@@ -154,7 +156,8 @@ def _yield_items(text: str) -> Iterator[Reference]:
     for number, (mark, after) in enumerate(zip_longest(marks, marks[1:]), start=1):
         body = text[mark.end() : after.start() if after else len(text)].partition("\\end{thebibliography}")[0]
         line = lines.find(mark.start())
-        written = convert_latex(_BLOCK.sub(" ", re.sub(r"\\(?:url|href|path|doi)\b", " ", body)))
+        body = _FIELD_NAME.sub("", re.sub(r"\\(?:url|href|path|doi)\b", " ", body))
+        written = convert_latex(_BLOCK.sub(" ", body))
         yield build_reference(written, line, key=mark[1].strip(), number=str(number))
 
 
@@ -168,6 +171,9 @@ def _yield_entries(text: str) -> Iterator[Reference]:
         verbatim = dict(_VERB.findall(body))
         named = _NEXT.split(body.partition("\\name{author}")[2], maxsplit=1)[0]
         authors = [dict(_FAMILY.findall(person)) for person in _PERSON.split(named)[1:]]
+        kind = get_eprint_kind(fields)
+        eprint = find_identifier(kind, verbatim.get("eprint")) if kind is not None else None
+        others = [(kind, eprint)] if kind is not None and eprint else []
         family = [" ".join(part for part in (author.get("prefix"), author.get("family")) if part) for author in authors]
         yield Reference(
             key=entry[1],
@@ -184,8 +190,7 @@ def _yield_entries(text: str) -> Iterator[Reference]:
             volume=fields.get("volume"),
             issue=fields.get("number"),
             pages=fields.get("pages", "").replace("\\bibrangedash", "-") or fields.get("eid"),
-            doi=find_identifier("doi", verbatim.get("doi")),
-            pmid=find_identifier("pmid", verbatim.get("eprint")) if fields.get("eprinttype") == "pubmed" else None,
+            **merge_identifiers(others, doi=verbatim.get("doi")),
         )
 
 

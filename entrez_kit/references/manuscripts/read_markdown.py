@@ -1,7 +1,7 @@
 """Read Markdown and Quarto: a list under its heading, footnotes, or the bibliography files in the front matter."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -39,6 +39,9 @@ _BIBLIOGRAPHY: Final = re.compile(r"^bibliography:[ \t]*+(.*(?:\n[ \t]*+-[ \t].*
 _FOOTNOTE: Final = re.compile(r"^\[\^([^\]\s]{1,60})\]:[ \t]*+(.+(?:\n(?:    |\t).+)*)", re.MULTILINE)
 _NOTE: Final = re.compile(r"^\[\^", re.MULTILINE)
 _FOOTNOTE_CALL: Final = re.compile(r"\[\^([^\]\s]{1,60})\](?!:)")
+MIN_CELL: Final = 4
+"""Minimum words of a cell of a table that is text."""
+_MAY_CITE: Final = re.compile(r"[\[@<]|\bPM(?:C)?(?:ID)?:? ?[0-9]|\b10\.[0-9]{4}")
 _CODE: Final = re.compile(r"```.*?(?:```|\Z)|`[^`\n]++`", re.DOTALL)
 _NAMED_YEAR: Final = re.compile(
     r"\[?[0-9,;\s–-]+\]?|[^\W\d_].{0,80}\b(?:19|20)[0-9]{2}[a-z]?\)?|PMC?(?:ID)?:?\s*[0-9]+"
@@ -139,11 +142,25 @@ def iter_paragraphs(text: str) -> Iterator[tuple[int, str, bool]]:
     text = _NOTE.sub(r"\[^", text)  # or a footnote of one word would be parsed as a link definition
     tokens = _get_parser().parse(text)
     depth = 0
+    cells: list[str] = []
     for before, token in pairwise(tokens):
         depth += {"blockquote_open": 1, "blockquote_close": -1}.get(before.type, 0)
-        if token.type == "inline" and before.type != "heading_open":
+        if token.type == "inline" and before.type in ("td_open", "th_open"):
+            cells.append("".join(_yield_text(token.children or ())))
+        elif token.type == "inline" and before.type != "heading_open":
             line = (token.map or before.map or [0])[0] + 1
             yield line, "".join(_yield_text(token.children or ())), depth > 0
+        elif token.type == "tr_open":
+            row_line, cells = (token.map or [0])[0] + 1, []
+        elif token.type == "tr_close":
+            yield from ((row_line, text, depth > 0) for text in _join_cells(cells))
+
+
+def _join_cells(cells: Sequence[str]) -> list[str]:
+    """Return the cells of a table row that are text, each with the short cells: a citation can have its own column."""
+    texts = [cell for cell in cells if len(cell.split()) >= MIN_CELL]
+    short = " ".join(cell for cell in cells if cell and len(cell.split()) < MIN_CELL and _MAY_CITE.search(cell))
+    return [f"{text} {short}".strip() for text in texts]
 
 
 def _yield_text(tokens: Iterable[Any], *, all_words: bool = False) -> Iterator[str]:

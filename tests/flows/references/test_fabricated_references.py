@@ -12,6 +12,7 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.compare_text import compare_text
 from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.references import RefAuthor, Reference
 
 INVENTED = (
@@ -139,6 +140,94 @@ def test_a_pasted_reference_that_differs_from_its_record_is_not_verified(kit: En
         assert {one.status for one in checked} == {"another_work"}
     if made == "numbers alone":
         assert {(one.status, one.pmid) for one in checked} == {("not_found", None)}
+
+
+SECOND_IDS: dict[str, Callable[[Article], str]] = {
+    "pmid": lambda other: f"PMID: {other.pmid}",
+    "address of the pmid": lambda other: f"https://pubmed.ncbi.nlm.nih.gov/{other.pmid}/",
+    "doi": lambda other: f"doi:{other.doi}",
+    "address of the doi": lambda other: f"https://doi.org/{other.doi}",
+}
+
+
+@pytest.mark.parametrize("kind", SECOND_IDS)
+def test_a_true_reference_with_a_second_identifier_of_another_article_is_never_verified(
+    kit: EntrezKit, kind: str
+) -> None:
+    pasted = "\n".join(
+        f"{number}. {write_vancouver(one)} doi:{one.doi} {SECOND_IDS[kind](other)}"
+        for number, (one, other) in enumerate(PAIRS, start=1)
+    )
+    second = {"pmid": "note", "doi": "note", "address of the pmid": "url", "address of the doi": "url"}[kind]
+    entries = "\n".join(
+        f"@article{{k{one.pmid}, title={{{one.title}}}, pmid={{{one.pmid}}}, doi={{{one.doi}}},"
+        f" {second}={{{SECOND_IDS[kind](other)}}}}}"
+        for one, other in PAIRS
+    )
+
+    for references in (split_references(pasted), read_bibtex(entries, "refs.bib").references):
+        found = CHECK.run(kit.services, {"references": references, "corrects": True})
+        field = kind.split()[-1]
+        for (one, other), row in zip(PAIRS, found.references, strict=True):
+            finding = next(finding for finding in row.findings if finding.code == "mismatch")
+            assert (row.pmid, finding.field, finding.pmid) == (one.pmid, field, other.pmid)
+        assert not [change for change in found.changes if change.field == field], "only its author can correct a note"
+
+
+@pytest.mark.parametrize("name", ["eprinttype", "archiveprefix"])
+@pytest.mark.parametrize("value", ["pubmed", "PubMed", "pmid"])
+def test_a_pmid_in_the_field_eprint_is_compared(kit: EntrezKit, name: str, value: str) -> None:
+    one, other = PAIRS[0]
+    authors = " and ".join(f"{who.last_name}, {who.initials}" for who in one.authors)
+    entry = "@article{k, title={%s}, author={%s}, eprint={%s}, %s={%s}}"
+    own, wrong = (entry % (one.title, authors, pmid, name, value) for pmid in (one.pmid, other.pmid))
+
+    for text, pmids in ((own, []), (wrong, [other.pmid])):
+        (row,) = CHECK.run(kit.services, {"references": read_bibtex(text, "refs.bib").references}).references
+        assert row.pmid == one.pmid
+        assert [finding.pmid for finding in row.findings if finding.code == "mismatch"] == pmids
+
+
+def test_an_identifier_that_is_written_twice_or_in_two_forms_is_no_difference(kit: EntrezKit) -> None:
+    pasted = "\n".join(
+        f"{number}. {write_vancouver(one)} [doi:{one.doi}] (https://doi.org/{(one.doi or '').upper()})"
+        f" [https://doi.org/{one.doi}](https://doi.org/{one.doi}) https://www.example.org/doi/{one.doi}/full"
+        for number, one in enumerate(ARTICLES, start=1)
+    )
+
+    found = CHECK.run(kit.services, {"references": split_references(pasted)}).references
+
+    assert [[finding.code for finding in row.findings if finding.code != "superseded"] for row in found] == [[]] * len(
+        ARTICLES
+    )
+
+
+def test_a_published_article_with_the_doi_of_its_preprint_is_compared_with_the_article(kit: EntrezKit) -> None:
+    articles = {one.pmid: one for one in read_demo_articles()}
+    article, preprint = articles["99000010"], articles["99000009"]
+    doi = preprint.doi or ""
+    pasted = split_references(f"{write_vancouver(article, pmid='')} doi:{doi}")
+
+    for reference in (make_true_reference(article, pmid=None, doi=doi), *pasted):
+        (row,) = CHECK.run(kit.services, {"references": [reference]}).references
+        assert row.pmid == article.pmid
+        assert [(one.code, one.field, one.pmid) for one in row.findings] == [("mismatch", "doi", preprint.pmid)]
+
+
+WITHOUT_DOI = [one for one in read_demo_articles() if one.record_type == "article" and not one.doi and one.authors]
+
+
+@pytest.mark.parametrize("sources", [None, ["pubmed"]])
+def test_an_unknown_doi_is_not_verified_if_the_record_has_no_doi(kit: EntrezKit, sources: list[str] | None) -> None:
+    assert WITHOUT_DOI
+    references = [Reference(key="k", title=one.title, pmid=one.pmid, doi="10.5555/no.such.work") for one in WITHOUT_DOI]
+
+    found = CHECK.run(kit.services, {"references": references, **({"sources": sources} if sources else {})}).references
+
+    code = "unchecked" if sources else "mismatch"
+    assert [[(one.code, one.given) for one in row.findings if one.field == "doi"] for row in found] == [
+        [(code, "10.5555/no.such.work")]
+    ] * len(found)
 
 
 def test_there_are_more_than_a_hundred_cases() -> None:

@@ -180,3 +180,32 @@ def test_no_draft_causes_an_internal_error(draft: str) -> None:
     except InvalidInput:
         return
     assert all(isinstance(claim, Claim) and claim.ids for claim in found)
+
+
+@pytest.mark.parametrize("ellipsis", ["[...]", "[…]", "[. . .]", "..."])
+def test_an_ellipsis_in_a_quotation_is_not_a_citation(ellipsis: str) -> None:
+    found = read_claims(f'He wrote: "Growth was the same {ellipsis} in groups" [@pmid99000001].\n', "a.md", "md")
+
+    (claim,) = found.claims
+    assert claim.ids == ["99000001"]
+    assert claim.text.replace(" ", "") == f"Growth was the same {ellipsis} in groups".replace(" ", "")
+
+
+def test_british_quotation_marks_enclose_a_quotation() -> None:
+    found = read_claims("Roe says that ‘growth didn’t differ between the groups’ [@pmid99000001].\n", "a.md", "md")
+
+    assert [claim.text for claim in found.claims] == ["growth didn’t differ between the groups"]
+
+
+def test_the_rows_of_a_table_are_claims_with_the_citations_of_the_row() -> None:
+    table = (
+        "| Claim | Trial | Source |\n|---|---|---|\n| Growth was the same in both groups | A | [@pmid99000001] |\n"
+        "| Others grew twice as fast [@pmid99000002] | B | |\n| No source for this long text | C | |\n"
+    )
+
+    found = read_claims(f"Some text.\n\n{table}", "a.md", "md")
+
+    assert [(claim.line, claim.text, claim.ids) for claim in found.claims] == [
+        (5, "Growth was the same in both groups", ["99000001"]),
+        (6, "Others grew twice as fast", ["99000002"]),
+    ]

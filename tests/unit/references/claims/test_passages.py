@@ -282,3 +282,14 @@ def test_sentences_of_real_articles_are_found_and_changed_ones_are_not(real_data
     assert mutants >= 100
     assert found >= 0.98 * requested
     assert accepted == []
+
+
+@pytest.mark.parametrize("claim", ["1.2 mmol/L", "1.2 mmol L⁻¹", "1.2 mmol L-1", "1.2 mmol·L^-1", "1.2 mmol per litre"])
+@pytest.mark.parametrize("text", ["1.2 mmol/L", "1.2 mmol L⁻¹", "1.2 mmol L−1"])
+def test_a_unit_in_the_denominator_has_several_forms(text: str, claim: str) -> None:
+    folded = FoldedText(f"The cells grew at {text} of calcium.")
+
+    assert folded.find(FoldedText(f"grew at {claim} of calcium")) is not None
+    assert folded.find(FoldedText("grew at 1.2 mmol of calcium")) is None
+    assert folded.find(FoldedText("grew at 1.2 mmol kg⁻¹ of calcium")) is None
+    assert folded.find(FoldedText("grew at 1.3 mmol L⁻¹ of calcium")) is None
