@@ -465,8 +465,8 @@ _REMARKS: Final = (
     re.compile(r" (?:advanced|basic)(?: (?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
 )
 """What services print after the count: the date or the time of the search, or its type."""
-_GROUPED: Final = re.compile(r" [0-9]{1,3}(?: [0-9]{3})+$")
-_LAST_NUMBER: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3})+|[0-9]+)[\])]?$")
+_GROUPED: Final = re.compile(r" [0-9]{1,3}(?: [0-9]{3}){1,4}$")
+_LAST_NUMBER: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
 _NO_COUNT_AFTER: Final = re.compile(
     r"(?:[-=<>:]|\b(?:to|from|adj|near|next|within|type|grade|stage|phase)) ?$", re.IGNORECASE
 )

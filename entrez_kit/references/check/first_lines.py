@@ -110,9 +110,10 @@ class _FirstLines:
     def _begins_between_numbers(self, n: int) -> bool:
         """Numbered list: return whether a line begins a whole reference that has no number."""
         line = self.lines[n]
-        is_apart = not line.full or (self.layout.hanging and line.indent == self.layout.least)
-        may = is_apart and len(line.text) >= MIN_WIDTH
+        is_outdented = self.layout.hanging and line.indent == self.layout.least
+        may = (not line.full or is_outdented) and len(line.text) >= MIN_WIDTH
         begins = line.begins or (self.layout.one_per_line and line.dated and line.may_be_reference)
+        begins = begins or (is_outdented and line.indent < self.lines[n - 1].indent)
         return begins and may and self._is_whole(n) and self._follows_an_end(n)
 
     def _begins_hanging(self, n: int) -> bool:
