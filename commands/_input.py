@@ -413,3 +413,20 @@ def _bad_json(name: str, problem: str) -> InvalidInput:
         recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
         details={"reason": "bad_json"},
     )
+
+
+def name_corrected_file(file: Path, *, overwrite: bool) -> Path:
+    """Return the path of the corrected copy of a file: ``refs.fixed.bib`` for ``refs.bib``.
+
+    Raises:
+        InvalidInput: the copy exists already.
+    """
+    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
+    if target.exists() and not overwrite:
+        raise InvalidInput(
+            f"{target} exists already.",
+            invalid_input=str(target),
+            recovery_hint="Move it away, or overwrite it with --force.",
+            details={"reason": "file_exists"},
+        )
+    return target

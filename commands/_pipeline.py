@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
-INPUTS: Final = ("ids", "pmids", "inputs")
+INPUTS: Final = ("ids", "pmids", "inputs", "symbols")
 """The names of the list of inputs in requests."""
+_ANY_ID: Final = "1"
+"""An input that every operation accepts; it takes the place of an empty list in the validation of the options."""
 
 
 def get_state(ctx: typer.Context) -> State:
@@ -199,10 +201,11 @@ def build_request(
     Raises:
         typer.Exit: an argument is wrong; the error was reported as the operation writes errors.
     """
-    if any(values.get(name) == [] for name in INPUTS):
-        return cast(Req, operation.request.model_construct(**values))
+    empty: dict[str, Any] = {name: [] for name in INPUTS if values.get(name) == []}
+    checked = {**values, **{name: [_ANY_ID] for name in empty}}
     try:
-        return operation.build(values) if model is None else operation.validate(values, model)
+        request = operation.build(checked) if model is None else operation.validate(checked, model)
+        return request.model_copy(update=empty) if empty else request
     except EntrezKitError as exc:
         from ._report import report_error
 

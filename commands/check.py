@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.errors import Exit
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import BY_SUFFIX, Family
 from entrez_kit.base.settings import parse_names
@@ -19,7 +19,7 @@ from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._input import name_file
+from ._input import name_corrected_file, name_file
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
@@ -232,15 +232,7 @@ def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bo
             target_option,
             "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
         )
-    target = source.path.with_name(f"{source.path.stem}.fixed{source.path.suffix}")
-    if target.exists() and not overwrite:
-        raise InvalidInput(
-            f"{target} exists already.",
-            invalid_input=str(target),
-            recovery_hint="Move it away, or overwrite it with --force.",
-            details={"reason": "file_exists"},
-        )
-    return target
+    return name_corrected_file(source.path, overwrite=overwrite)
 
 
 def _render_check_table(result: CheckResult, console: "Console") -> "RenderableType":

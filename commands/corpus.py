@@ -277,6 +277,12 @@ def diff_command(
         )
     store = _open_corpus(ctx)
     since = since or store.get_last_sync(query_key)
+    if since is None:
+        raise usage_error(
+            f"The query {query_key!r} was never synced, so there is no last sync to compare with.",
+            f"query_key={query_key}",
+            f"Run `entrez-kit corpus sync {query_key}`, or give --since DATE.",
+        )
     if plan(ctx).format.needs_records:
         _write_export(ctx, query_key=query_key, since=since)
         return

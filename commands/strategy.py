@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.errors import Exit, InvalidInput
+from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import parse_names
 from entrez_kit.strategies.findings import CODES
@@ -18,11 +18,11 @@ from entrez_kit.strategies.translated_lines import StrategyResult
 
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import name_file, read_content, read_identifiers
+from ._input import name_corrected_file, name_file, read_content, read_identifiers
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, note, refuse_without, run
-from ._plan import STDIN, accept_formats
+from ._plan import STDIN, accept_formats, usage_error
 from ._views.strategies import lint_page, list_rows, render_known_record, render_line
 
 if TYPE_CHECKING:
@@ -200,20 +200,10 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
     Raises:
         InvalidInput: the strategy is not a text file, or the copy exists.
     """
-    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
-    problem = ""
     if str(file) == STDIN or file.suffix.lower() == ".docx":
-        problem = f"--fix: {file} is not a text file."
-    elif target.exists() and not overwrite:
-        problem = f"--fix: {target} exists."
-    if problem:
-        raise InvalidInput(
-            problem,
-            invalid_input=str(file),
-            recovery_hint="Give a text file, or add --force to overwrite the copy.",
-            details={"reason": "bad_usage"},
-        )
-    return target
+        what = "Standard input" if str(file) == STDIN else f"The Word document {file}"
+        raise usage_error(f"{what} cannot be corrected.", "--fix", "--fix is for text files: save the lines as .txt.")
+    return name_corrected_file(file, overwrite=overwrite)
 
 
 def _render_recall_table(result: RecallResult, console: "Console") -> "RenderableType":

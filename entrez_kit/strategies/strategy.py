@@ -1,14 +1,13 @@
 """Translate a strategy: find the meaning of each line, resolve its references, and translate it to PubMed."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.query.dialects.detect import choose_dialect, count_votes, detect
+from entrez_kit.query.dialects.detect import choose_dialect, detect
 from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
 from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.readers import parse_line
@@ -52,7 +51,6 @@ class Strategy:
     """A strategy whose lines have a meaning and a translation."""
 
     dialect: Dialect
-    votes: Counter[Dialect]
     lines: list[WorkingLine]
 
     @cached_property
@@ -68,7 +66,10 @@ class Strategy:
         return max(numbered, key=lambda line: line.number or 0) if numbered else searches[-1] if searches else None
 
     def expand(self, line: WorkingLine) -> str | None:
-        """Return the translation of a line with all other lines in it; None if one of them was refused."""
+        """Return the translation of a line with all other lines in it.
+
+        None if one of them was refused, or is longer than ``MAX_QUERY`` characters.
+        """
         if not line.is_search:
             return None
         known: dict[int, str | None] = {}
@@ -78,9 +79,11 @@ class Strategy:
             for number in current.depends_on:
                 if number not in known:
                     known[number] = fill(numbered[number])
+                if known[number] is None:
+                    return None
             text = re.sub(
                 r'"[^"]*"|#([0-9]+)\b',
-                lambda match: match[0] if match[1] is None else f"({known.get(int(match[1])) or ''})",
+                lambda match: match[0] if match[1] is None else f"({known[int(match[1])]})",
                 current.pubmed,
             )
             return text if len(text) <= MAX_QUERY else None
@@ -162,13 +165,12 @@ def read_strategy(
             recovery_hint="Give the lines of a strategy, one per line.",
             details={"reason": "no_search_line"},
         )
-    votes = count_votes(line.text for line in expressions)
     main = dialect or choose_dialect(line.text for line in expressions)
     headers = " ".join(line.text for line in printed if line.role != "expression")
     body = " ".join(line.text for line in expressions)
     thesaurus = _find_thesaurus(headers, body)
     lines = [_parse_line(line, main, thesaurus) for line in printed]
-    strategy = Strategy(main, votes, lines)
+    strategy = Strategy(main, lines)
     _resolve_references(strategy)
     translator = Translator(words, proximity, vocabulary)
     for line in list_in_order(strategy):

@@ -14,7 +14,7 @@ from entrez_kit.services import Services
 from entrez_kit.services.small_replies import ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.prove_strategy import add_proofs, open_proving_copy
-from entrez_kit.strategies.strategy import Strategy, read_strategy
+from entrez_kit.strategies.strategy import MAX_QUERY, Strategy, read_strategy
 from entrez_kit.strategies.translated_lines import StrategyRequest, StrategyResult, WorkingLine
 
 COUNT_DEADLINE_MS: Final = 120_000
@@ -97,6 +97,13 @@ def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInp
     """Return the error for a strategy whose last line cannot be searched."""
     if result.query is None and strategy.final is not None:
         final = strategy.final
+        if final.is_search:
+            return InvalidInput(
+                f"The last line with all other lines in it is longer than {MAX_QUERY:,} characters.",
+                invalid_input=f"line {final.number}",
+                recovery_hint="Divide the strategy: search lines in the middle first.",
+                details={"reason": "query_too_long", "partial": True},
+            )
         blocked = final.blocked_by if final.blocked_by is not None else final.number
         refusal = next((line.refusal for line in strategy.lines if line.number == blocked), "")
         return InvalidInput(

@@ -36,12 +36,12 @@ class CorpusDiff(Result):
     deleted: list[Difference]
 
 
-def read_last_sync(connection: sqlite3.Connection, query_key: str) -> str:
-    """Return the start of the last sync of a query, whether it succeeded or not."""
+def read_last_sync(connection: sqlite3.Connection, query_key: str) -> str | None:
+    """Return the start of the last sync of a query, whether it succeeded or not; None before the first one."""
     row = connection.execute(
         "SELECT started_at FROM jobs WHERE query_key = ? ORDER BY rowid DESC LIMIT 1", (query_key,)
     ).fetchone()
-    return str(row[0]) if row else str(None)
+    return str(row[0]) if row else None
 
 
 def compute_diff(connection: sqlite3.Connection, query_key: str, since: str) -> CorpusDiff:

@@ -217,8 +217,8 @@ class Store(CorpusFile):
         with self._read_query(query_key) as connection:
             return corpus_stats.compute_stats(connection, str(self.path), self.size_bytes(), query_key)
 
-    def get_last_sync(self, query_key: str) -> str:
-        """Return the start of the last sync of a query.
+    def get_last_sync(self, query_key: str) -> str | None:
+        """Return the start of the last sync of a query; None before the first one.
 
         Raises:
             EntityNotFound: the corpus does not have this query.

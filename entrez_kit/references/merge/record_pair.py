@@ -239,8 +239,9 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
         level = NEAR
     for mine in first.titles:
         for theirs in second.titles:
-            best = max(best, ratio(mine, theirs))
-            level = max(level, _rate_titles(mine, theirs, best))
+            likeness = ratio(mine, theirs)
+            best = max(best, likeness)
+            level = max(level, _rate_titles(mine, theirs, likeness))
     if first.core and second.core:
         is_whole = first.core == first.title and second.core == second.title
         cores = best if is_whole else ratio(first.core, second.core)

@@ -47,3 +47,39 @@ def test_a_table_of_ids_without_a_header_is_read(cli: Cli, tmp_path: Path) -> No
     table.write_text("99000001,99000002\n", encoding="utf-8")
 
     assert cli("fetch", "-i", str(table), "-f", "ids").out.split() == ["99000001", "99000002"]
+
+
+@pytest.mark.parametrize("arguments", [["gene", "search", "-"], ["fetch", "-"], ["cite", "-"], ["gene", "get", "-"]])
+def test_empty_standard_input_is_a_note_and_not_an_error(cli: Cli, arguments: list[str]) -> None:
+    done = cli(*arguments, stdin="")
+
+    assert done.status == 0
+    assert "Standard input contained no" in done.err
+
+
+def test_options_are_validated_if_standard_input_is_empty(cli: Cli) -> None:
+    assert cli("fetch", "-", "--retmax=-3", stdin="").status == 2
+    assert cli("cite", "-", "--style", "nosuchstyle", stdin="").status == 2
+
+
+def test_changes_since_the_last_sync_need_a_sync(cli: Cli) -> None:
+    assert cli("corpus", "checkpoint", "set", "newkey", "2025-01-01").status == 0
+
+    done = cli("corpus", "diff", "newkey")
+
+    assert done.status == 2
+    assert "'newkey' was never synced" in done.err
+    assert "--since" in done.err
+
+
+def test_an_existing_corrected_copy_is_named_with_one_reason(cli: Cli, tmp_path: Path) -> None:
+    strategy, references = tmp_path / "s.txt", tmp_path / "r.bib"
+    strategy.write_text("“Asthma”[mh] or asthma[tiab]\n", encoding="utf-8")
+    references.write_text("@article{k, title={T}}\n", encoding="utf-8")
+    for path in (strategy, references):
+        path.with_name(f"{path.stem}.fixed{path.suffix}").write_text("", encoding="utf-8")
+
+    for arguments in (["strategy", "lint", str(strategy)], ["check", str(references)]):
+        done = cli(*arguments, "--fix", "--json")
+        assert done.status == 2
+        assert '"file_exists"' in done.err

@@ -91,7 +91,7 @@ def test_a_stream_has_the_signature_and_documentation_of_its_method_except_for_t
 def test_no_request_is_sent_before_the_stream_is_read(kit: EntrezKit, sandbox: Sandbox) -> None:
     stream = kit.stream.europepmc_search(query="crispr", page_size=2)
 
-    assert sandbox.requests("search") == 0
+    assert sandbox.requests("europepmc_search") == 0
     assert len(list(stream)) == 2
 
 

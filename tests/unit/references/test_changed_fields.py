@@ -7,10 +7,10 @@ import pytest
 from reference_parts import ARTICLES, read_parts
 
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.compare_fields import compare_fields
 from entrez_kit.references.check.corrections import build_correction
 from entrez_kit.references.check.findings import to_finding
-from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.references import Reference

@@ -7,6 +7,7 @@ import pytest
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
 from entrez_kit.strategies.strategy import read_strategy
+from entrez_kit.strategies.translate_strategy import find_refused_error
 
 LISTS = {
     "ovid": [
@@ -223,3 +224,15 @@ def test_several_strategies_in_one_text_are_refused() -> None:
 
     assert refused.value.details == {"reason": "several_strategies", "row": 7}
     assert find_second_list(text.partition("Embase")[0]) is None
+
+
+def test_a_query_that_is_too_long_in_any_line_has_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("entrez_kit.strategies.strategy.MAX_QUERY", 60)
+    strategy = read_strategy(
+        "#1 asthma[ti]\n#2 wheezing[ti]\n#3 #1 OR #2 OR bronchitis[ti] OR cough[ti]\n#4 #3 AND x[ti]\n"
+    )
+
+    assert [strategy.expand(line) for line in strategy.lines] == ["asthma[ti]", "wheezing[ti]", None, None]
+    error = find_refused_error(strategy, strategy.to_result())
+    assert error is not None
+    assert error.details["reason"] == "query_too_long"
