@@ -28,8 +28,7 @@ from ._output import (
     signals_end_the_program,
     write_error,
 )
-from ._plan import get_formats, usage_error
-from ._state import State
+from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
 _EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")

@@ -13,7 +13,7 @@ from ._formats import View
 from ._formats.fields import convert_to_data
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, emit, get_state, run
-from ._plan import accept_formats
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

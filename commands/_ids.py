@@ -19,7 +19,7 @@ from ._formats.fields import Record
 from ._frontend import Terminal
 from ._input import Known, read_ids
 from ._pipeline import build_request, note, plan, report_omitted, run
-from ._plan import STDIN, is_terminal
+from ._state import STDIN, is_terminal
 
 Res = TypeVar("Res", bound=Result)
 

@@ -27,7 +27,7 @@ from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
-from ._plan import STDIN
+from ._state import STDIN
 
 MAX_SHOWN: Final = 80
 MAX_IDS: Final = 2_000_000

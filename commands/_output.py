@@ -19,7 +19,7 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.invisible import remove_invisible, strip_marks
 from entrez_kit.base.private_files import refuse_foreign_links
 
-from ._plan import is_terminal
+from ._state import is_terminal
 
 if TYPE_CHECKING:
     from entrez_kit.base.atomic_files import AtomicFile

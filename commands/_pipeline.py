@@ -25,8 +25,7 @@ from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, St
 from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
 from ._output import Sink
-from ._plan import Plan, is_terminal, refuse_fields, usage_error
-from ._state import State
+from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

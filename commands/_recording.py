@@ -7,8 +7,7 @@ from entrez_kit.python.recorded_services import refuse_both
 from entrez_kit.services.recordings.record import Recorder, refuse_unrecorded_services
 from entrez_kit.services.recordings.replay import Replay
 
-from ._plan import usage_error
-from ._state import State
+from ._state import State, usage_error
 
 _NOT_RECORDED: Final = ("serve", "sandbox", "doctor", "local", "cache", "config")
 """Commands that cannot be recorded: they manage this computer, test the network itself, or run a server."""

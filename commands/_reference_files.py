@@ -11,7 +11,7 @@ from entrez_kit.base.numerals import format_count
 
 from ._output import Sink
 from ._pipeline import get_state, plan, warn
-from ._plan import STDIN, usage_error
+from ._state import STDIN, usage_error
 
 if TYPE_CHECKING:
     from entrez_kit.references.merge.entries import Entry

@@ -16,7 +16,7 @@ from entrez_kit.references.files.references import Reference
 
 from ._input import NOT_IDENTIFIERS, name_file, read_content, read_identifiers, read_sibling
 from ._pipeline import get_state
-from ._plan import STDIN, usage_error
+from ._state import STDIN, usage_error
 
 if TYPE_CHECKING:
     from entrez_kit.references.check.check_result import InTextFinding

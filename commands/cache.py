@@ -12,7 +12,7 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
 from ._pipeline import emit, get_state, note
-from ._plan import is_terminal
+from ._state import is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

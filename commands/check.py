@@ -23,8 +23,8 @@ from ._input import name_corrected_file, name_file
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
-from ._plan import STDIN, accept_formats, usage_error
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
+from ._state import STDIN, accept_formats, usage_error
 from ._views.markdown import escape, render_status
 from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
 

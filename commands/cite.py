@@ -24,7 +24,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import emit, get_state, plan, run, warn, was_typed
-from ._plan import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
+from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:

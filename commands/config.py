@@ -20,7 +20,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
 from ._pipeline import emit, get_state, note, warn
-from ._plan import accept_formats, is_terminal
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

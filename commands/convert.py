@@ -16,7 +16,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import get_state, plan, run
-from ._plan import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
+from ._state import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
 from ._views.text import get_standing_status
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._options import build_argument, build_option, request_options
 from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run
-from ._plan import accept_formats, usage_error
 from ._report import report_error, watching
+from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS, get_standing_status
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
 from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
-from ._plan import accept_formats, usage_error
+from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

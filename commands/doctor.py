@@ -13,7 +13,7 @@ from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 
 from ._pipeline import emit, get_state, plan
-from ._plan import accept_formats, usage_error
+from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

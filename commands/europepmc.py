@@ -17,7 +17,7 @@ from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
-from ._plan import accept_formats
+from ._state import accept_formats
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS, record_key
 

@@ -28,7 +28,7 @@ from ._ids import NAME_ARTICLES, describe_failure
 from ._options import build_ids_argument, build_option, request_options
 from ._output import Sink
 from ._pipeline import advise, get_state, note, plan, run, was_typed
-from ._plan import accept_formats, usage_error
+from ._state import accept_formats, usage_error
 from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 

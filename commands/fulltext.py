@@ -23,7 +23,7 @@ from ._formats.fields import Column, Record, build_columns, convert_to_data, get
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import build_ids_argument, build_option, request_options
 from ._pipeline import get_state, note, plan, refuse_without, run
-from ._plan import accept_formats, is_terminal
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

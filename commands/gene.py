@@ -20,7 +20,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
-from ._plan import STDIN, accept_formats
+from ._state import STDIN, accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -10,7 +10,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
 from ._pipeline import emit, note
-from ._plan import accept_formats
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

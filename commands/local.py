@@ -17,8 +17,8 @@ from entrez_kit.base.settings import BY_NAME
 from ._formats.fields import convert_to_data
 from ._output import Ended
 from ._pipeline import emit, get_state, note
-from ._plan import accept_formats, is_terminal, usage_error
 from ._report import report_error, watching
+from ._state import accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

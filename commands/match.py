@@ -18,8 +18,8 @@ from ._ids import describe_failure
 from ._input import name_file
 from ._options import build_option, request_options
 from ._pipeline import build_request, run, warn
-from ._plan import STDIN, accept_formats
 from ._reference_sources import read_text
+from ._state import STDIN, accept_formats
 from ._views.text import get_standing_status
 
 if TYPE_CHECKING:

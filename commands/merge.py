@@ -18,8 +18,8 @@ from ._formats import TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
 from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
-from ._plan import accept_formats, usage_error
 from ._reference_sources import read_records, read_text
+from ._state import accept_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:

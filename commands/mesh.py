@@ -11,7 +11,7 @@ from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, report_omitted, run
-from ._plan import accept_formats
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -18,7 +18,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, run_each
 from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
-from ._plan import accept_formats
+from ._state import accept_formats
 from ._views.markdown import escape, render_item
 from ._views.text import get_standing_status
 

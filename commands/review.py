@@ -25,8 +25,8 @@ from ._formats import View
 from ._input import name_file, read_content
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
-from ._plan import accept_formats
 from ._reference_sources import read_records
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

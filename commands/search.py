@@ -35,7 +35,7 @@ from ._pipeline import (
     warn,
     was_typed,
 )
-from ._plan import STDIN, Plan, accept_formats, is_terminal, usage_error
+from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

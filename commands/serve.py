@@ -12,7 +12,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
 from ._pipeline import emit, get_state, note, refuse_without, warn
-from ._plan import accept_formats, is_terminal
+from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

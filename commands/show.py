@@ -10,7 +10,7 @@ from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
 from ._formats.fields import convert_to_data
 from ._options import request_options
 from ._pipeline import get_state, plan, suggest
-from ._plan import accept_formats
+from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
 

@@ -22,7 +22,7 @@ from ._input import name_corrected_file, name_file, read_content, read_identifie
 from ._options import build_option, request_options
 from ._output import Sink
 from ._pipeline import build_request, note, refuse_without, run
-from ._plan import STDIN, accept_formats, usage_error
+from ._state import STDIN, accept_formats, usage_error
 from ._views.strategies import lint_page, list_rows, render_known_record, render_line
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._input import name_file, read_content, read_sibling
 from ._pipeline import build_request, run, warn
-from ._plan import accept_formats
 from ._reference_sources import read_text
+from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 from entrez_kit.core.model import Result
 
 from .._output import Sink
-from .._plan import Plan
-from .._state import State
+from .._state import Plan, State
 from .fields import Column, DocumentPaths, Record, choose_columns, convert_to_data
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 
 from .._output import Sink
-from .._plan import usage_error
+from .._state import usage_error
 from . import Job, Writer
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._output import Sink
-from .._plan import usage_error
+from .._state import usage_error
 from . import Job, Writer
 from .plain import create_page_writer
 

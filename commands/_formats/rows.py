@@ -14,7 +14,7 @@ from typing import Any, Final
 from entrez_kit.base.invisible import remove_invisible
 
 from .._output import Sink
-from .._plan import Plan, usage_error
+from .._state import Plan, usage_error
 from . import Failed, Job, Writer
 from .fields import Column, Record
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from entrez_kit.base.invisible import remove_invisible
 
 from .._output import Sink
-from .._plan import is_terminal
+from .._state import is_terminal
 from . import Failed, Job, View, Writer
 from .fields import Column, Record
 

@@ -19,9 +19,8 @@ from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.private_files import get_primary_code, make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
-from entrez_kit.base.sqlite_files import get_primary_code, restrict_schema
 from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
 

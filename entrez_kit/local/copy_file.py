@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import FrontendText, run
-from entrez_kit.base.sqlite_files import (
-    DamagedData,
-    Failure,
+from entrez_kit.base.private_files import (
     Schema,
     SchemaObject,
-    find_failure,
     find_schema_change,
     make_private_database,
     normalize_definition,
     read_schema,
     restrict_schema,
 )
+from entrez_kit.base.sqlite_failures import DamagedData, Failure, find_failure
 
 if TYPE_CHECKING:
     from pyroaring import BitMap

@@ -29,7 +29,7 @@ TELLING = (
     "print(*sys.modules, file=sys.stderr)\n"
     "sys.exit(status)\n"
 )
-MAX_OF_OURS = 38
+MAX_OF_OURS = 35
 
 
 def run_program(*arguments: str, eutils: str = "http://127.0.0.1:9/eutils") -> tuple[str, set[str]]:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from entrez_kit.base.sqlite_files import DamagedData
+from entrez_kit.base.sqlite_failures import DamagedData
 from entrez_kit.corpus.search.index import LISTED, open_tuple_cursor
 from entrez_kit.corpus.search.quantized import Quantized
 

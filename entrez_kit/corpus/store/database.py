@@ -15,14 +15,8 @@ from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
-from entrez_kit.base.private_files import acquire_lock, make_private_folder
-from entrez_kit.base.sqlite_files import (
-    DamagedData,
-    Failure,
-    find_failure,
-    list_database_files,
-    make_private_database,
-)
+from entrez_kit.base.private_files import acquire_lock, list_database_files, make_private_database, make_private_folder
+from entrez_kit.base.sqlite_failures import DamagedData, Failure, find_failure
 from entrez_kit.corpus.store.migrations import prepare, transaction
 
 BUSY_SECONDS: Final = 30.0

@@ -3,7 +3,7 @@
 import sqlite3
 from typing import Final, Literal
 
-from entrez_kit.base.sqlite_files import DamagedData
+from entrez_kit.base.sqlite_failures import DamagedData
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.corpus.store.reading import verify_content
 from entrez_kit.corpus.times import is_stamp

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.sqlite_files import find_schema_change, read_schema, restrict_schema
+from entrez_kit.base.private_files import find_schema_change, read_schema, restrict_schema
 from entrez_kit.corpus.store.packing import BESIDE, pack
 from entrez_kit.corpus.store.schema import (
     APPLICATION_ID,

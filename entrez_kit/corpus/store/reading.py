@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from entrez_kit.base.sqlite_files import DamagedData
+from entrez_kit.base.sqlite_failures import DamagedData
 from entrez_kit.corpus.documents import DocFields, hash_content
 from entrez_kit.corpus.quality import Lasting
 from entrez_kit.corpus.store.packing import BESIDE, unpack

@@ -8,7 +8,7 @@ import sqlite3
 from functools import cache
 from typing import Final
 
-from entrez_kit.base.sqlite_files import Schema, SchemaObject, normalize_definition
+from entrez_kit.base.private_files import Schema, SchemaObject, normalize_definition
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as a corpus ("Ekit"), so that no other SQLite file is used as one."""

@@ -23,8 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.base.errors import describe_os_error
-from entrez_kit.base.settings import Settings
-from entrez_kit.base.sqlite_files import (
+from entrez_kit.base.private_files import (
     SchemaObject,
     find_schema_change,
     get_primary_code,
@@ -34,6 +33,7 @@ from entrez_kit.base.sqlite_files import (
     read_schema,
     restrict_schema,
 )
+from entrez_kit.base.settings import Settings
 
 FILE_NAME: Final = "http_cache.sqlite"
 TABLE: Final = "responses"

@@ -24,8 +24,8 @@ from requests_cache.models.response import CachedResponse
 from requests_cache.serializers import CattrStage, SerializerPipeline, Stage
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.private_files import list_database_files
 from entrez_kit.base.settings import Settings
-from entrez_kit.base.sqlite_files import list_database_files
 from entrez_kit.services.transport import CREDENTIALS, Outgoing, T, cache
 from entrez_kit.services.transport.cache import CacheFile, CacheUnavailable, CacheUnusable, cache_file
 

@@ -10,8 +10,7 @@ from platform_marks import needs_modes
 from settings_sources import Sources
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import make_private_folder, open_private
-from entrez_kit.base.sqlite_files import list_database_files, make_private_database
+from entrez_kit.base.private_files import list_database_files, make_private_database, make_private_folder, open_private
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.services.transport.cache import CacheUnusable, open_file
 

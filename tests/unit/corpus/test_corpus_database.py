@@ -22,7 +22,7 @@ from invented_papers import Paper, list_rows, make_series, mark_deleted, read_co
 from platform_marks import needs_fork
 from project_paths import DATA
 
-from entrez_kit.base import sqlite_files
+from entrez_kit.base import private_files
 from entrez_kit.base.errors import Exit, StoreError
 from entrez_kit.corpus.search import vector_index, vectors, words
 from entrez_kit.corpus.store import database, migrations, packing, schema
@@ -270,7 +270,7 @@ def test_an_older_corpus_that_another_person_changed_is_not_migrated(store: Stor
 def test_the_expected_schema_is_that_of_a_new_file(store: Store) -> None:
     _fill_store(store)
     with store.reading() as connection:
-        found = sqlite_files.read_schema(connection)
+        found = private_files.read_schema(connection)
         assert connection.execute("PRAGMA trusted_schema").fetchone()[0] == 0
         assert connection.execute("PRAGMA cell_size_check").fetchone()[0] == 1
     assert {each: frozenset({text}) for each, text in found.items()} == schema.read_expected_schema()

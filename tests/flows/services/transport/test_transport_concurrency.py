@@ -12,8 +12,8 @@ from loopback_transport import open_workbench, read_search
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.services.transport.client import FollowerTimeout, SingleFlight
 from entrez_kit.services.transport.retry import Backoff
-from entrez_kit.services.transport.single_flight import FollowerTimeout, SingleFlight
 
 pytestmark = pytest.mark.long
 
