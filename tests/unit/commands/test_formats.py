@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
-from entrez_kit.commands import _formats, _output, _pipeline, _plan
+from entrez_kit.commands import _formats, _output, _pipeline, _state
 from entrez_kit.commands._formats import documents, fields, rows
 from entrez_kit.commands._formats import yaml as yaml_format
 from entrez_kit.commands._views import markdown
@@ -185,7 +185,7 @@ def test_every_format_of_single_records_writes_each_at_once(form: str) -> None:
         page=lambda record: str(record["pmid"]),
     )
     sink = Sink()
-    plan = _plan.Plan(BY_NAME[form], (), None)
+    plan = _state.Plan(BY_NAME[form], (), None)
     job = _formats.Job(plan, view, fields.DocumentPaths(sample=[RECORD]), sink, None)
     writer = _pipeline.create_writer(job)
 
