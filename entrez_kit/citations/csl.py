@@ -28,7 +28,7 @@ _WORDS: Final = {
         ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), start=1
     )
 }
-_SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
+SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
 _DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Za-z]+|[0-9]{1,2}(?![0-9])")
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -216,7 +216,7 @@ def convert_to_csl_date(date: PublicationDate) -> dict[str, Any] | None:
     if date.precision not in ("range", "season") or not date.medline_date:
         return {"date-parts": [start]}
     text = date.medline_date
-    seasons = [_SEASONS[word.lower()] for word in re.findall(r"[A-Za-z]+", text) if word.lower() in _SEASONS]
+    seasons = [SEASONS[word.lower()] for word in re.findall(r"[A-Za-z]+", text) if word.lower() in SEASONS]
     end = _parse_range_end(start, text)
     csl_date: dict[str, Any] = {"date-parts": [start, end] if end else [start]}
     if seasons:

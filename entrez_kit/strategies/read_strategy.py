@@ -3,6 +3,7 @@
 import csv
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -251,6 +252,7 @@ class _LineReader:
         self._physical, self._numbers = physical, numbers
         self._lines: list[PrintedLine] = []
         self._leading = ""
+        self._numbered_rows = sorted(numbers)
         self._titles = self._find_titles()
 
     def read(self) -> list[PrintedLine]:
@@ -287,7 +289,7 @@ class _LineReader:
         text = repair(" ".join(_split_cells(raw)))
         previous = self._lines[-1] if self._lines else None
         if self._numbers and previous is not None and previous.role == "expression":
-            if not previous.text or _is_open(previous.text):
+            if not previous.text or (_has_room(previous) and _is_open(previous.text)):
                 previous.append(raw, text)
                 return index + 1
             if _DIGITS.fullmatch(text):
@@ -377,7 +379,7 @@ class _LineReader:
 
     def _continues(self, previous: PrintedLine, text: str, index: int) -> bool:
         """Return whether a row without a number continues the line before it."""
-        if previous.role != "expression" or previous.original.count("\n") >= MAX_CONTINUED:
+        if previous.role != "expression" or not _has_room(previous):
             return False
         if _is_open(previous.text) or _BEGINS_INSIDE.match(text):
             return True
@@ -395,8 +397,10 @@ class _LineReader:
 
     def _is_followed_by_next(self, previous: PrintedLine, index: int) -> bool:
         """Return whether the number after a row is the next one, so that the row has no number of its own."""
-        number = next((self._numbers[row] for row in sorted(self._numbers) if row > index), None)
-        return number is not None and previous.number is not None and abs(number - previous.number) == 1
+        after = bisect_right(self._numbered_rows, index)
+        if after == len(self._numbered_rows) or previous.number is None:
+            return False
+        return abs(self._numbers[self._numbered_rows[after]] - previous.number) == 1
 
     def _find_end(self, index: int, text: str) -> int:
         """Return the index after the last physical row of an expression without a number."""
@@ -432,6 +436,11 @@ def _is_comment(text: str) -> bool:
     return _COMMENT.match(text) is not None
 
 
+def _has_room(line: PrintedLine) -> bool:
+    """Return whether a line can have more rows."""
+    return line.original.count("\n") < MAX_CONTINUED
+
+
 def _is_open(text: str) -> bool:
     """Return whether an expression cannot end here."""
     has_open_quotes = text.count('"') % 2 == 1 or text.rfind("[") > text.rfind("]")
@@ -443,14 +452,14 @@ def _looks_complete(text: str) -> bool:
 
     In a line of Ovid with fields the last term has one too.
     """
-    text = _strip_count(text)[0] if (has_count := _strip_count(text)[1] is not None) else text
+    text, count = _strip_count(text)
     if re.search(r"\bexp ", text.rpartition("/")[2], re.IGNORECASE):
         return False
     signs = find_signs(text)
     if "ovid" in signs and not is_reference_line(text):
         last = re.split(r"\b(?:or|and|not|adj[0-9]*)\b", text, flags=re.IGNORECASE)[-1].strip()
         return bool(find_signs(last)) or last.endswith((")", "]", '"', "$", "*")) or last[-1:].isdigit()
-    return bool(signs) or has_count or is_reference_line(text)
+    return bool(signs) or count is not None or is_reference_line(text)
 
 
 def _count_open(text: str) -> int:
@@ -466,7 +475,6 @@ _REMARKS: Final = (
 )
 """What services print after the count: the date or the time of the search, or its type."""
 _GROUPED: Final = re.compile(r" [0-9]{1,3}(?: [0-9]{3}){1,4}$")
-_LAST_NUMBER: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
 _NO_COUNT_AFTER: Final = re.compile(
     r"(?:[-=<>:]|\b(?:to|from|adj|near|next|within|type|grade|stage|phase)) ?$", re.IGNORECASE
 )
@@ -515,7 +523,7 @@ def _strip_last_number(text: str, *, is_grouped: bool) -> tuple[str, int | None]
         text: the expression.
         is_grouped: whether the counts of the list have blanks between the thousands.
     """
-    match = (_GROUPED.search(text) if is_grouped else None) or _LAST_NUMBER.search(text)
+    match = (_GROUPED.search(text) if is_grouped else None) or _COMMA_COUNT.search(text)
     if match is None:
         return text, None
     before = text[: match.start()].rstrip()

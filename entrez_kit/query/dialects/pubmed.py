@@ -64,8 +64,8 @@ def parse_pubmed(text: str) -> ParsedLine:
     """Return a line in PubMed's language; its text is searched as it is."""
     notes: list[Note] = []
     plain = _apply_filters(" ".join(text.split()))
-    plain = re.sub(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
-    if re.search(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", text, re.IGNORECASE):
+    plain, removed = re.subn(r"\bexp (?=[\w, -]{1,300}+\[ ?(?:mesh|mh))", "", plain, flags=re.IGNORECASE)
+    if removed:
         notes.append(Note("exp was removed; PubMed explodes [mesh] by itself.", "foreign-explode"))
     if plain.count('"') % 2:
         repaired = _close_quotes(plain)

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.citations.csl import SEASONS
 from entrez_kit.pubmed.xml.dates import is_existing_day
 from entrez_kit.references.files.references import RefAuthor, find_year
 
 _NAMES: Final = ("author", "editor", "container-author", "collection-editor", "translator")
 _DATES: Final = ("issued", "accessed", "original-date", "available-date", "submitted", "event-date")
-_SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
 
 
 def list_csl_names(value: Any) -> list[dict[str, str]]:
@@ -52,8 +52,8 @@ def clean_csl_date(value: Any) -> dict[str, Any] | None:
     if not dates:
         return None
     cleaned: dict[str, Any] = {"date-parts": dates[:2]}
-    season = str(value.get("season") or next(iter(re.findall("|".join(_SEASONS), text.lower())), ""))
-    number = _SEASONS.get(season.lower(), int(season) if season.isdigit() else 0)
+    season = str(value.get("season") or next(iter(re.findall("|".join(SEASONS), text.lower())), ""))
+    number = SEASONS.get(season.lower(), int(season) if season.isdigit() else 0)
     return cleaned | {"season": number} if 1 <= number <= 4 else cleaned
 
 

@@ -422,7 +422,7 @@ def convert_to_nbib(
     yield "LID", f"{doi} [doi]" if doi else ""
     yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
     for text in list_values(fields, *AUTHOR_TAGS):
-        if "literal" in _build_csl_name(text) and _build_csl_name(text)["literal"] == OTHERS:
+        if _build_csl_name(text) == {"literal": OTHERS}:
             yield "GN", "The list of authors is incomplete."
             continue
         name = parse_name(text)
