@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal, Self
@@ -193,15 +192,14 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def _send_head(self, fault: str) -> None:
-        """Send a head slowly or without an end."""
+        """Send a head slowly or without an end. An OSError means that the client left."""
         until = time.monotonic() + 10
         first, piece, pause = _HEADS[fault]
         self.wfile.write(first)
-        with suppress(OSError):
-            while time.monotonic() < until:
-                for byte in piece:
-                    self.wfile.write(bytes([byte]))
-                    time.sleep(pause)
+        while time.monotonic() < until:
+            for byte in piece:
+                self.wfile.write(bytes([byte]))
+                time.sleep(pause)
         self.close_connection = True
 
     def _hang_up(self) -> None:
