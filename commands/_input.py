@@ -27,7 +27,7 @@ from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
-from ._state import STDIN
+from ._state import STDIN, usage_error
 
 MAX_SHOWN: Final = 80
 MAX_IDS: Final = 2_000_000
@@ -138,6 +138,17 @@ def is_article_id(word: str) -> bool:
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
+def get_stdin() -> IO[bytes]:
+    """Return standard input.
+
+    Raises:
+        InvalidInput: the caller closed it.
+    """
+    if sys.stdin is None:
+        raise usage_error("Standard input is closed.", STDIN, "Name a file, or send the input through a pipe.")
+    return sys.stdin.buffer
+
+
 def read_content(file: Path) -> bytes:
     """Return the bytes of a file, or of standard input for "-".
 
@@ -146,7 +157,7 @@ def read_content(file: Path) -> bytes:
     """
     try:
         if str(file) == STDIN:
-            return read_input(sys.stdin.buffer, "Standard input") if sys.stdin is not None else b""
+            return read_input(get_stdin(), "Standard input")
         return read_input(file, str(file))
     except OSError as exc:
         raise cannot_read_error(file, exc) from None
@@ -167,9 +178,7 @@ def read_sibling(file: Path, name: str) -> bytes | None:
 
 
 def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
-    if sys.stdin is None:
-        return iter(())
-    return read_identifiers(sys.stdin.buffer, "standard input", known, columns)
+    return read_identifiers(get_stdin(), "standard input", known, columns)
 
 
 def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:

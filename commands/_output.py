@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import pathlib
 import re
 import signal
 import stat
@@ -190,7 +189,7 @@ def prepare_streams() -> None:
     """Set up standard streams in UTF-8 for any locale, even if the caller closed them."""
     _fill_closed_descriptors()
     if sys.stdout is None:
-        sys.stdout = pathlib.Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # lives as long as the process
+        sys.stdout = GuardedOutput(os.fdopen(1, "wb", closefd=False), encoding="utf-8", errors="replace")
     elif sys.platform == "win32" and isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # the Windows console is not only a descriptor
     elif sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
@@ -202,13 +201,16 @@ def prepare_streams() -> None:
 
 
 def _fill_closed_descriptors() -> None:
-    """Open the null device for closed standard streams, so that no cache file gets their descriptors."""
-    for descriptor in (0, 1, 2):
+    """Open the null device for closed standard streams, so that no cache file gets their descriptors.
+
+    It is opened for reading as standard output, so that writing data fails in place of losing them.
+    """
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:
             with contextlib.suppress(OSError):
-                os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
+                os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
 
 
 def flush_output() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.frontend_text import FrontendText
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import check_style, read_styles
@@ -173,7 +174,10 @@ def _yield_lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
 
 def _number_lines(citations: Mapping[str, str], number: int) -> Iterator[str]:
     for style, text in citations.items():
-        yield ("" if style in FILES or not number else f"{number}. ") + text.rstrip("\n") + "\n"
+        if style in FILES:
+            yield text.rstrip("\n") + "\n"
+        else:
+            yield (f"{number}. " if number else "") + remove_invisible(text).rstrip("\n") + "\n"
 
 
 def _format_item(record: Record, number: int = 0) -> str:

@@ -123,9 +123,9 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
 def _read_stdin() -> str:
     from entrez_kit.base.input_files import read_input
 
-    if sys.stdin is None:
-        return ""
-    return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
+    from ._input import get_stdin
+
+    return read_input(get_stdin(), "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
 
 
 @accept_formats(

@@ -1,5 +1,9 @@
 """Plain lines and Markdown: ids, counts, pages."""
 
+from collections.abc import Iterator
+
+from entrez_kit.base.invisible import remove_invisible
+
 from . import Job, TextWriter
 
 
@@ -22,4 +26,8 @@ def create_page_writer(job: Job) -> TextWriter:
     """Return the writer of Markdown, one part for each record."""
     page = job.view.page
     assert page is not None, "a command that accepts pages has a page for a record"
-    return TextWriter(job.sink, lambda outcome: map(page, job.view.list_found(outcome)), between=job.view.between)
+
+    def write_pages(outcome: object) -> Iterator[str]:
+        return (remove_invisible(page(record)) for record in job.view.list_found(outcome))
+
+    return TextWriter(job.sink, write_pages, between=job.view.between)

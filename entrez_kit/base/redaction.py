@@ -45,18 +45,24 @@ LOGGERS: Final = (
 
 
 class Redactor:
-    """Replace secrets in texts: the known values in any encoding, and any value with the name of a secret."""
+    """Replace secrets in texts: the known values in any encoding, and any value with the name of a secret.
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for form in _list_encodings(secret) if len(secret) >= MIN_SECRET}
-        alternatives = "|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True))
+    Args:
+        secrets: keys, tokens and e-mail addresses.
+        keys: the keys and tokens among them.
+    """
+
+    def __init__(self, secrets: Iterable[str], keys: Iterable[str] = ()) -> None:
+        forms = _list_forms(secrets)
+        alternatives = "|".join(map(re.escape, forms))
         self._known = re.compile(alternatives, re.IGNORECASE) if forms else None
         self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None
+        self._key_forms = [form.lower().encode() for form in _list_forms(keys)]
 
     @classmethod
     def of(cls, settings: Settings) -> "Redactor":
         """Return a redactor for the secrets of these settings."""
-        return cls(settings.secrets)
+        return cls(settings.secrets, settings.keys)
 
     def redact_text(self, text: str) -> str:
         """Return a text without secrets."""
@@ -96,10 +102,27 @@ class Redactor:
         """Return a body without the known secrets, because some services repeat the request in it."""
         return self._known_bytes.sub(HIDDEN.encode(), body) if self._known_bytes is not None else body
 
+    def redact_data(self, body: bytes) -> bytes:
+        """Return a body of data without the known secrets if it has a key or token; else unchanged.
+
+        A record may have the e-mail address of the user, who is its author.
+        """
+        if self._key_forms:
+            lowered = body.lower()
+            if any(form in lowered for form in self._key_forms):
+                return self.redact_body(body)
+        return body
+
 
 def escape_controls(text: str) -> str:
     """Return a text on one line, with control and invisible characters as escapes such as ``\\n``."""
     return escape_json(_CONTROL.sub(lambda found: ascii(found[0])[1:-1], text))
+
+
+def _list_forms(secrets: Iterable[str]) -> list[str]:
+    """Return the values that are long enough, in all encodings, the longest first."""
+    forms = {form for secret in secrets for form in _list_encodings(secret) if len(secret) >= MIN_SECRET}
+    return sorted(forms, key=len, reverse=True)
 
 
 def _list_encodings(secret: str) -> set[str]:

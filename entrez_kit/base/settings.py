@@ -247,7 +247,15 @@ class Settings:
     @property
     def secrets(self) -> list[str]:
         """The keys, tokens and e-mail addresses, which no output may show."""
-        values = (getattr(self, setting.name) for setting in SETTINGS if setting.secret)
+        return [*self.keys, *self._list_values("email")]
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys and tokens."""
+        return self._list_values("secret")
+
+    def _list_values(self, kind: Literal["secret", "email"]) -> list[str]:
+        values = (getattr(self, setting.name) for setting in SETTINGS if setting.kind == kind)
         return [value.get_secret_value() for value in values if value is not None]
 
     @property

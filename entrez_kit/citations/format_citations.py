@@ -85,7 +85,7 @@ class Citations(Outcomes[Cited]):
         self.request = request
         self.standings: dict[str, list[str]] = {}
 
-    def __iter__(self) -> Iterator[Cited]:
+    def _yield_items(self) -> Iterator[Cited]:
         fetched = iter(self.retrieval)
         while batch := list(islice(fetched, BATCH)):
             yield from self._cite(batch)

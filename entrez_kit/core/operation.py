@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from typing_extensions import TypeVar  # typing has no defaults before Python 3.13
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.core.model import (
     Collected,
@@ -42,9 +42,25 @@ class Outcomes(Reportable, ABC, Generic[Item]):
 
     def __init__(self) -> None:
         self.warnings: list[Any] = []
+        self._is_started = False
+
+    def __iter__(self) -> Iterator[Item]:
+        """Iterate over the outcomes.
+
+        Raises:
+            InvalidInput: the outcomes were iterated over before; a second time would count them twice.
+        """
+        if self._is_started:
+            raise InvalidInput(
+                "A stream cannot be iterated over twice.",
+                recovery_hint="Keep the outcomes in a list, or call the method again.",
+                details={"reason": "stream_used"},
+            )
+        self._is_started = True
+        return self._yield_items()
 
     @abstractmethod
-    def __iter__(self) -> Iterator[Item]:
+    def _yield_items(self) -> Iterator[Item]:
         """Yield the outcomes."""
 
 

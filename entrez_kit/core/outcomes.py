@@ -36,7 +36,7 @@ class BatchedOutcomes(Outcomes[Item], Generic[Given, Item]):
         self.missing: list[Any] = []
         self.error: EntrezKitError | None = None
 
-    def __iter__(self) -> Iterator[Item]:
+    def _yield_items(self) -> Iterator[Item]:
         total = len(self._inputs)
         for start in range(0, total, self.BATCH_SIZE):
             report_progress(start, total)

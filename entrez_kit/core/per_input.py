@@ -117,12 +117,12 @@ class PerInput(BatchedOutcomes[str, PerInputAnswer[Res]]):
         self._failures = 0
         self._down: EntrezKitError | None = None
 
-    def __iter__(self) -> Iterator[PerInputAnswer[Res]]:
+    def _yield_items(self) -> Iterator[PerInputAnswer[Res]]:
         distinct = list(dict.fromkeys(self._inputs))
         at_once = self._services.eutils.at_once if len(distinct) > 1 else 1
         self._arriving = run_in_order((partial(self._run_operation, value) for value in distinct), at_once)
         try:
-            yield from super().__iter__()
+            yield from super()._yield_items()
         finally:
             del self._arriving  # cancels running requests if the caller stops the iteration
 

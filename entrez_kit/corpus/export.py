@@ -44,7 +44,7 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
         self.deleted = 0
         self.since: str | None = None
 
-    def __iter__(self) -> Iterator["Article | dict[str, Any]"]:
+    def _yield_items(self) -> Iterator["Article | dict[str, Any]"]:
         request, store = self._request, self._store
         stats = store.stats(request.query_key)
         self.deleted = stats.deleted

@@ -91,7 +91,7 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         self._max_first, self._afterwards = max_first, afterwards
         self._done: SyncResult | None = None
 
-    def __iter__(self) -> Iterator[Upserted]:
+    def _yield_items(self) -> Iterator[Upserted]:
         request, store = self._request, store_of(self._services)
         with store.sync_lock(request.query_key):
             search = plan_search(self._services, request)

@@ -68,11 +68,11 @@ class FetchedRecords(OfIds[FetchedRecord]):
         self._unchecked: list[str] = []
         self._may_be_wrong_type = False
 
-    def __iter__(self) -> Iterator[FetchedRecord]:
+    def _yield_items(self) -> Iterator[FetchedRecord]:
         check_database(self._services, self._request.db)
         text = JoinedReplies()
         pending: FetchedRecord | None = None
-        for item in super().__iter__():
+        for item in super()._yield_items():
             if pending is not None:
                 yield pending
             pending = item._replace(content=text.add(item.content))

@@ -87,12 +87,12 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         self._breaker = CircuitBreaker(patient=len(request.ids) > BATCH)
         self._scored = request.scores
 
-    def __iter__(self) -> Iterator[LinkSet]:
+    def _yield_items(self) -> Iterator[LinkSet]:
         request = self._request
         check_database(self._services, request.source, "source")
         check_database(self._services, request.target, "target")
         has_links, has_none = False, False
-        for item in super().__iter__():
+        for item in super()._yield_items():
             has_links, has_none = has_links or bool(item.links), has_none or item.status == "no_links"
             yield item
         if has_none and not has_links:

@@ -217,7 +217,7 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         self._cuts: list[CutArticle | CutCopy] = []
         self._omitted_sections = 0
 
-    def __iter__(self) -> Iterator[FulltextOutcome]:
+    def _yield_items(self) -> Iterator[FulltextOutcome]:
         inputs = self._request.list_inputs()
         wanted = [identifier for _, identifier in inputs if identifier is not None]
         self.invalid = [text for text, identifier in inputs if identifier is None]

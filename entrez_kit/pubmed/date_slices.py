@@ -307,11 +307,12 @@ class Slicer:
         rising = sum(day < next_day for day, next_day in pairwise(days))
         if rising * 10 < len(days):
             parts = -(-whole.count // AT_SAME_PACE)
-            width = AT_SAME_PACE * ((days[0] - days[-1]).days + 1) / len(whole.ids)
+            width = AT_SAME_PACE * max(1, (days[0] - days[-1]).days + 1) / len(whole.ids)
             newest = days[0].toordinal()
-            cuts = [date.fromordinal(max(newest + 1 - round(width * number), 1)) for number in range(1, parts)]
+            within = min(parts, int((newest + 1 - window.first.toordinal()) / width) + 1)  # parts inside the window
+            cuts = [date.fromordinal(max(newest + 1 - round(width * number), 1)) for number in range(1, within)]
         else:
-            parts = -(-whole.count // LIKE_A_SAMPLE)
+            parts = min(-(-whole.count // LIKE_A_SAMPLE), len(days))
             cuts = [sorted(days)[len(days) * number // parts] for number in range(1, parts)]
         cuts = sorted({day for day in cuts if window.first < day <= window.last})
         firsts = [window.first, *cuts]

@@ -161,7 +161,7 @@ class Contents(Outcomes[Content]):
         self.retrieval = retrieval
         self.warnings = retrieval.warnings
 
-    def __iter__(self) -> Iterator[Content]:
+    def _yield_items(self) -> Iterator[Content]:
         for fetched in self.retrieval:
             yield Content(self.request, fetched)
         self.retrieval.raise_if_nothing_answered()

@@ -67,7 +67,7 @@ class Retrieval(Outcomes[Fetched]):
     def _fetch(self) -> Iterator[Fetched]:
         """Yield the outcomes."""
 
-    def __iter__(self) -> Iterator[Fetched]:
+    def _yield_items(self) -> Iterator[Fetched]:
         for item in self._fetch():
             if item.status == "found":
                 self.found_count += 1

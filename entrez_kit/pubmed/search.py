@@ -75,7 +75,7 @@ class SearchHits(Outcomes[ArticleHit]):
         self.query_key: str | None = None
         self.certificate: Certificate | None = None
 
-    def __iter__(self) -> Iterator[ArticleHit]:
+    def _yield_items(self) -> Iterator[ArticleHit]:
         request = self.request
         (reply, url, slices), mesh_warnings = self._send()
         self.total_found = reply.count
@@ -181,8 +181,7 @@ class SearchHits(Outcomes[ArticleHit]):
                 self.warnings.append(warn_about_missing(batch.ids))
             elif not has_summaries:
                 raise batch.error
-            else:
-                self._untitled += batch.ids
+            self._untitled += [pmid for pmid in batch.ids if pmid not in summaries]
             for pmid in batch.ids:
                 yield ArticleHit(pmid, summaries.get(pmid))
 

@@ -185,7 +185,7 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         self._counts: Counter[str] = Counter()
         self._citing = 0
 
-    def __iter__(self) -> Iterator[AuditedWork]:
+    def _yield_items(self) -> Iterator[AuditedWork]:
         request, services = self._request, self._services
         sources = Sources(services, request.sources, request.retraction_watch)
         references = _References(services) if request.references else None

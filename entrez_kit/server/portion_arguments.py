@@ -99,12 +99,14 @@ def read_several(arguments: dict[str, Any], operation: Operation[Any, Any], seve
         EntrezKitError: the operation's own error for a list that is too long or has other values than texts, or for
             another argument.
     """
-    listed = arguments.pop(several.argument, None)
-    if isinstance(arguments.get(several.field), list):
-        listed = [*arguments.pop(several.field), *(listed or ())]
-    if not listed:
+    listed, first = arguments.pop(several.argument, None), arguments.get(several.field)
+    if not listed and not (first and isinstance(first, list)):
         return []
-    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
+    arguments.pop(several.field, None)
+    values = listed or []
+    if isinstance(values, list):  # the model refuses any other kind of value
+        firsts = first if isinstance(first, list) else [first] if first and first not in values else []
+        values = [*firsts, *values]
     build: Any = create_model  # its type does not allow computed names
     model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
     try:

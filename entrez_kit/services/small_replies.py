@@ -12,12 +12,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.frontend_text import cut_middle
 
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape
 
 MAX_PUBMED_RESULTS: Final = 9_999
 """PubMed's ESearch returns only the first 9,999 records of any search."""
+MAX_COUNT: Final = 100_000_000_000
+"""More records than any database of Entrez has; SNP, the largest, has some 10^9."""
 WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 
@@ -233,6 +236,8 @@ def check_esearch(
     Raises:
         UpstreamError: the reply contradicts itself or the request.
     """
+    if reply.count > MAX_COUNT:
+        raise malformed_error("esearch", f"a count of {cut_middle(str(reply.count), 40)} results")
     ids, form = reply.ids, _ACCESSION if accessions else _UID
     wrong = next((one for one in ids if not form.fullmatch(one)), None)
     if wrong is not None:

@@ -71,12 +71,12 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
         self._answers: dict[str, SymbolOutcome] = {}
         self._seen_warnings: set[str] = set()
 
-    def __iter__(self) -> Iterator[SymbolOutcome]:
+    def _yield_items(self) -> Iterator[SymbolOutcome]:
         distinct = list(dict.fromkeys(self._inputs))
         self._pending = run_in_order(
             (partial(self._find, symbol) for symbol in distinct), self._services.eutils.at_once
         )
-        yield from super().__iter__()
+        yield from super()._yield_items()
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SymbolOutcome]:
         for symbol in inputs:

@@ -211,7 +211,7 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         """Return the error for missing records."""
         return self.failure
 
-    def __iter__(self) -> Iterator[EuropePMCArticle]:
+    def _yield_items(self) -> Iterator[EuropePMCArticle]:
         """Yield the records.
 
         Raises:

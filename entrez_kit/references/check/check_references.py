@@ -49,7 +49,7 @@ class Checks(SummarizedOutcomes[CheckedReference, CheckResult]):
         self._summaries = list(summarize_files(self._files, len(request.listed)))
         self._corrections = Corrections(unique=request.unique)
 
-    def __iter__(self) -> Iterator[CheckedReference]:
+    def _yield_items(self) -> Iterator[CheckedReference]:
         references = self._request.listed
         summaries = iter([summary for summary in self._summaries for _ in range(summary.total)])
         failures: list[EntrezKitError] = []

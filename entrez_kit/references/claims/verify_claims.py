@@ -37,7 +37,7 @@ class ClaimOutcomes(SummarizedOutcomes[VerifiedClaim, VerifyResult]):
         self._request = request
         self._verified: list[VerifiedClaim] = []
 
-    def __iter__(self) -> Iterator[VerifiedClaim]:
+    def _yield_items(self) -> Iterator[VerifiedClaim]:
         claims = self._request.claims
         papers = _fetch_papers(
             self._services, list(dict.fromkeys(_make_key(cited_id) for claim in claims for cited_id in claim.ids)), self

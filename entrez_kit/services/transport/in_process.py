@@ -8,7 +8,6 @@ from entrez_kit.base import tracing
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
-    POLICIES,
     Call,
     Outgoing,
     Reply,
@@ -44,11 +43,10 @@ def answer_call(
         else respond("GET", f"{call.url}?{query}" if query else call.url, "")
     )
     in_flight.mark_sent()
-    redactor, body = Redactor.of(settings), answer.body
-    if answer.status != 200 or POLICIES[call.service].echoes:
-        body = redactor.redact_body(body)
+    redactor = Redactor.of(settings)
     headers = {**dict(answer.headers), "Content-Type": answer.content_type}
-    incoming = replies.Incoming(answer.status, headers, body)
+    incoming = replies.redact(call, replies.Incoming(answer.status, headers, answer.body), redactor)
+    body = incoming.body
     if watch is not None:
         watch(call, incoming)
     in_flight.add_received(len(body))

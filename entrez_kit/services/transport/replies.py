@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Generic, NamedTuple
 from xml.parsers import expat
@@ -92,6 +92,13 @@ class Incoming:
         """The JSON document; None if the body is not valid JSON."""
         with suppress(ValueError, RecursionError):
             return json.loads(self.body.removeprefix(_BOM).lstrip(_BLANK))
+
+
+def redact(call: Call[Any], incoming: Incoming, redactor: Redactor) -> Incoming:
+    """Return the reply without secrets. Data keep e-mail addresses, because authors have them, but no keys."""
+    is_data = incoming.status == 200 and not POLICIES[call.service].echoes
+    body = redactor.redact_data(incoming.body) if is_data else redactor.redact_body(incoming.body)
+    return replace(incoming, body=body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +317,11 @@ def _read_error_document(body: bytes) -> list[str]:
 
 
 def _find_page_title(body: bytes) -> str:
-    found = _PAGE_TITLE.search(body[:5000])
+    """Return the title of an HTML page; empty for other XML, whose titles are those of records."""
+    head = body[:5000]
+    if head.lstrip(_BLANK).startswith(b"<?xml") and find_root_name(head, html=True) != "html":
+        return ""
+    found = _PAGE_TITLE.search(head)
     return found[1].decode("utf-8", "replace").strip() if found else ""
 
 

@@ -16,7 +16,6 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from typing import Any, Final, Self
@@ -345,9 +344,7 @@ class WireAdapter(WatchedAdapter):
             EntrezKitError: it failed, and a retry would fail too.
         """
         outgoing, call = request.outgoing, request.outgoing.call
-        incoming = self._receive(outgoing)
-        if incoming.status != 200 or POLICIES[call.service].echoes:  # other bodies are data and stay unchanged
-            incoming = replace(incoming, body=self._redactor.redact_body(incoming.body))
+        incoming = replies.redact(call, self._receive(outgoing), self._redactor)
         body = incoming.body
         if self._watch is not None:
             self._watch(call, incoming)

@@ -451,11 +451,24 @@ def test_a_pipe_ends_quietly_if_its_reader_closes_it() -> None:
 
 
 @pytest.mark.process
-def test_a_closed_standard_output_does_not_crash() -> None:
-    done = run_in_pipe("entrez-kit --demo search crispr -f ids >&-")
+def test_a_closed_standard_output_loses_no_data_silently(tmp_path: Path) -> None:
+    for form in ("ids", "json", "table"):
+        done = run_in_pipe(f"entrez-kit --demo search crispr -f {form} >&-")
+        assert done.returncode == 9, done.stderr
+        assert "standard output cannot be written" in done.stderr
+        assert "Traceback" not in done.stderr
+    file = tmp_path / "found.txt"
+    done = run_in_pipe(f"entrez-kit --demo search crispr -f ids -o {file} >&-")
+    assert (done.returncode, len(file.read_text().splitlines())) == (0, 14), done.stderr
 
-    assert done.returncode == 0
-    assert "Traceback" not in done.stderr
+
+@pytest.mark.process
+@pytest.mark.parametrize("command", ["fetch -", "search -", "check - --json", "cite -i -"])
+def test_a_closed_standard_input_is_not_an_empty_input(command: str) -> None:
+    done = run_in_pipe(f"entrez-kit --demo {command} <&-")
+
+    assert done.returncode == 2
+    assert "Standard input is closed" in done.stderr
 
 
 @pytest.mark.process

@@ -119,6 +119,22 @@ def test_a_file_without_identifiers_is_refused_and_beside_ids_its_records_are_na
     assert "reference k1" in beside.err
 
 
+@pytest.mark.process
+@pytest.mark.parametrize("form", ["text", "md", "csv", "table"])
+def test_citations_for_people_have_no_control_characters_and_no_direction_marks(alone: Cli, form: str) -> None:
+    marks = "\x9b\x9d\x9c\u202e\u2066"
+    title = f"Base{marks} editing"
+    Path("marked.bib").write_text(
+        f"@article{{k1, title={{{title}}}, author={{Roe, A}}, year={{1999}}}}", encoding="utf-8"
+    )
+
+    done = alone("cite", "marked.bib", "-f", form, "--style", "apa")
+
+    assert done.status == 0
+    assert "Base editing" in done.out
+    assert not set(done.out) & set(marks)
+
+
 def test_ids_mixed_with_files_and_unknown_formats_and_styles_are_rejected(alone: Cli) -> None:
     Path("bad.csl").write_text("<style xmlns='http://purl.org/net/xbiblio/csl'/>", encoding="utf-8")
     for words in (

@@ -190,6 +190,24 @@ def test_titles_that_ncbi_does_not_return_are_a_partial_result_and_named(
     assert error.details["missing"] == pmids[500:]
 
 
+def test_a_title_that_a_reply_of_ncbi_lacks_is_named_as_missing(
+    sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kit = kit_for(sandbox)
+    summaries = kit.eutils.esummary
+    complete = kit.search_articles(query_term="base editing", max_results=4, fetch_brief_summaries=4)
+    monkeypatch.setattr(kit.eutils, "esummary", lambda **given: summaries(**{**given, "ids": given["ids"][:-1]}))
+    found = kit.search_articles(query_term="base editing", max_results=4, fetch_brief_summaries=4)
+    error = found.missing_error()
+
+    assert complete.missing_error() is None
+    assert found.pmids == complete.pmids
+    assert found.brief_summaries == complete.brief_summaries[:-1]
+    assert isinstance(error, UpstreamError)
+    assert error.details["missing"] == found.pmids[-1:]
+    assert "summaries_missing" in {warning.code for warning in found.warnings}
+
+
 @pytest.mark.parametrize(
     ("query", "strict"),
     [("crispr AND qqqzzz", 0), ("(crispr AND qqqzzz) OR sickle", 4), ('crispr AND "gene cell"', None)],

@@ -123,6 +123,18 @@ async def test_an_invalid_call_is_one_error_of_the_gene_tools(
     assert error["recovery_hint"]
 
 
+@pytest.mark.parametrize("tool", ["get_gene", "get_pubmed_links"])
+@pytest.mark.parametrize("beside", [{}, {"entrez_id": "NCBIGene:672"}, {"entrez_id": ["NCBIGene:672"]}])
+@pytest.mark.parametrize("listed", [True, {"a": 1}, [["NCBIGene:672"]]])
+async def test_ids_that_are_not_a_list_of_texts_are_refused(
+    services: ServerServices, listed: Any, beside: Json, tool: str
+) -> None:
+    error = read_tool_error(Toolbox([find_operation(tool)]).call(services, tool, {**beside, "entrez_ids": listed}))
+
+    assert error["code"] == "AMBIGUOUS_QUERY"
+    assert error["invalid_input"].startswith("entrez_ids")
+
+
 def find_operation(tool: str) -> Any:
     return GET_GENE if tool == "get_gene" else GET_PUBMED_LINKS
 

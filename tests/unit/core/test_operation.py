@@ -9,7 +9,7 @@ import pytest
 from pydantic import Field, ValidationError
 
 from entrez_kit.base import tracing
-from entrez_kit.base.errors import EntityNotFound, EntrezKitError, UpstreamError
+from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS
 from entrez_kit.core.argument_errors import invalid_arguments
@@ -47,7 +47,7 @@ class Doubling(Outcomes[int]):
         self.request = request
         self.begun: list[int] = []
 
-    def __iter__(self) -> Iterator[int]:
+    def _yield_items(self) -> Iterator[int]:
         for number in self.request.numbers:
             self.begun.append(number)
             if number == 13:
@@ -95,6 +95,17 @@ def test_outcomes_are_streamed_one_at_a_time_and_nothing_starts_before_the_first
     assert outcomes.begun == []
 
     assert next(iter(outcomes)) == 2
+    assert outcomes.begun == [1]
+
+
+def test_a_stream_is_refused_a_second_time(services: Services) -> None:
+    outcomes: Any = DOUBLE.stream(services, {"numbers": [1, 2]})
+    assert next(iter(outcomes)) == 2
+
+    with pytest.raises(InvalidInput) as caught:
+        list(outcomes)
+
+    assert caught.value.reason == "stream_used"
     assert outcomes.begun == [1]
 
 

@@ -182,6 +182,17 @@ def test_slices_that_never_add_up_end_and_show_the_missing_number(
     assert requests <= 150
 
 
+@pytest.mark.parametrize("order", ["newest", "any"])
+def test_an_absurd_total_does_not_make_an_absurd_number_of_slices(order: str) -> None:
+    absurd = Contradictory(make_even_dates(25_000), lambda true, asked, fresh: 10**13 if asked == 1 else true)
+    absurd.order = order
+
+    counted, listed, requests = get_outcome(absurd)
+
+    assert (counted, listed) == (25_000, 25_000)
+    assert requests <= 2_000
+
+
 def test_slices_that_do_not_add_up_once_are_counted_again() -> None:
     lost_once = Contradictory(
         make_even_dates(25_000), lambda true, asked, fresh: true if asked == 1 or fresh else true - 7

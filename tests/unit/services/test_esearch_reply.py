@@ -113,6 +113,8 @@ WHOLE = ESearchReply(count=12, ids=["7", "8"], retstart=0, web_env="MCID_x", que
     ("change", "request_"),
     [
         ({"count": 1}, {}),
+        ({"count": 10**12}, {}),
+        ({"count": 10**29}, {}),
         ({"retstart": 11}, {"retstart": 11}),
         ({"ids": ["1", "2", "3"]}, {}),
         ({"ids": ["7", "7"]}, {}),

@@ -189,6 +189,18 @@ def test_a_service_that_repeats_the_request_in_its_reply_reveals_nothing(tmp_pat
         assert find_secrets(bench.cache_bytes()) == []
 
 
+@pytest.mark.parametrize("key", [KEY, KEY.upper()])
+def test_a_key_in_a_valid_reply_is_removed_before_the_reply_is_read_and_cached(key: str, tmp_path: Path) -> None:
+    body = ESEARCH.replace(b">asthma<", f">asthma {key}<".encode())
+    with open_workbench(tmp_path, always=Answer(body=body), **add_secrets()) as bench:
+        first, second = (bench.eutils.esearch(db="pubmed", term="asthma") for _ in range(2))
+
+        assert second.from_cache
+        assert first.value.query_translation == second.value.query_translation == "asthma [hidden]"
+        assert first.content == body.replace(key.encode(), b"[hidden]")
+        assert find_secrets(bench.cache_bytes()) == []
+
+
 def test_an_address_in_an_article_is_data_even_if_it_is_the_users_own(tmp_path: Path) -> None:
     body = f"<PubmedArticleSet><PubmedArticle><Affiliation>{EMAIL}</Affiliation></PubmedArticle></PubmedArticleSet>"
     with open_workbench(tmp_path, always=Answer(body=body.encode()), **add_secrets()) as bench:

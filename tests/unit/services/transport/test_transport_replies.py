@@ -654,6 +654,14 @@ def test_other_success_statuses_are_not_an_answer(status: int) -> None:
     assert isinstance(get_refusal(make_call("esearch"), b"", status), Retryable)
 
 
+def test_the_title_of_a_record_is_not_the_text_of_an_error() -> None:
+    body = b"<?xml version='1.0'?><eSummaryResult><DocSum><Title>Asthma</Title></DocSum></eSummaryResult>"
+    raised = get_refusal(make_call("esummary"), body, 206)
+
+    assert isinstance(raised, Retryable)
+    assert "Asthma" not in raised.error.message
+
+
 def test_a_request_that_is_too_long_is_invalid_input() -> None:
     raised = get_refusal(make_call("esearch", term="x" * 3000), b"", 414)
 
