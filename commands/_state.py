@@ -97,7 +97,7 @@ class Plan:
         return self.format.whole and not (self.fields and self.format.family is Family.SCREEN)
 
 
-def usage_error(message: str, argument: str | None, hint: Text) -> InvalidInput:
+def usage_error(message: Text, argument: str | None, hint: Text) -> InvalidInput:
     """Return the error for an argument that has no effect, or that does not go with another one."""
     return InvalidInput(message, invalid_input=argument, recovery_hint=hint, details={"reason": "bad_usage"})
 

@@ -17,7 +17,7 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
+from entrez_kit.base.errors import EntityNotFound, StoreError, wrong_value
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.private_files import acquire_lock, make_private_folder
 from entrez_kit.base.settings import Settings
@@ -81,12 +81,8 @@ def copy_folder(settings: Settings, name: str) -> Path:
         InvalidInput: it is not a name.
     """
     if not _NAME.fullmatch(name):
-        raise InvalidInput(
-            f"{name!r} cannot be the name of a copy.",
-            invalid_input=f"name={name}",
-            recovery_hint="Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit.",
-            details={"reason": "bad_name"},
-        )
+        hint = "Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit."
+        raise wrong_value("name", "the name of a copy", name, hint, reason="bad_name")
     return find_copies_folder(settings) / name
 
 
