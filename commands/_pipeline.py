@@ -362,6 +362,8 @@ def finish(
         typer.Exit: with a status other than 0.
     """
     current = get_state(ctx)
+    if execution.trace.opens_demo_corpus:
+        current.warn_of_demo()
     current.tell_copy(execution.trace.describe_fidelity())
     _report_notes(current)
     error = execution.error or final_error

@@ -276,8 +276,6 @@ class State:
 
             if problem := set_up_exporter(settings):
                 self.warn(problem)
-        if settings.demo_warning:
-            self.warn(settings.demo_warning)
         responder = None
         if settings.answers_in_process and self.replay is None:
             from entrez_kit.python.responders import create_responder
@@ -285,9 +283,10 @@ class State:
             settings, responder = create_responder(settings)
             if self.recorder is not None:
                 self.recorder.settings = settings
-        if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
+        early = settings.answer_warning() if settings.copy_label else None
+        if early is not None:  # repeated with the fidelity after the answer
             self.printed_messages.add(early[1])
-        return Services(settings, responder, recording=self.recorder or self.replay)
+        return Services(settings, responder, recording=self.recorder or self.replay, on_open=self.warn_of_demo)
 
     @property
     def known_settings(self) -> "Settings | None":
@@ -310,6 +309,11 @@ class State:
         from ._frontend import Terminal, name_options  # most calls print no note
 
         return Terminal(name_options(self.command) if self.command is not None else None)
+
+    def warn_of_demo(self) -> None:
+        """Print that the demo answers, if it was requested: before its first request, or before its corpus is read."""
+        if (text := self.settings.demo_warning) is not None:
+            self.warn(text)
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""
