@@ -31,7 +31,8 @@ from ._output import (
 from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
-UNEXPECTED: Final = re.compile(r"Got unexpected extra arguments? \((.*)\)")
+UNEXPECTED: Final = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
+NO_VALUE: Final = re.compile(r"Option '(\S+)' requires an argument")
 _EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
 """An example in a help text; a command in backquotes is a part of its sentence."""
 MISSING_COMMAND: Final = "Missing command."
@@ -252,9 +253,10 @@ def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
         return usage_error(f"{unknown[0]}.{_suggest(unknown[1], ctx)}", argument, _list_commands(ctx) or hint)
-    extra = UNEXPECTED.match(message)
-    if extra:
+    if extra := UNEXPECTED.match(message):
         message = f"Unexpected argument: {cut_middle(extra[1], MAX_VALUE)}"
+    elif valueless := NO_VALUE.match(message):
+        message = f"{valueless[1]} needs a value"
     return usage_error(message if message.endswith((".", "?")) else f"{message}.", argument, hint)
 
 

@@ -23,7 +23,7 @@ def _check_doc_id(value: object) -> object:
         found = _DOC_ID.fullmatch(value)
         identifier = read_identifier(found[1]) if found else None
         if identifier is None or identifier.kind != "pmid":
-            raise WrongValue("pmid: and a PMID, such as pmid:38400100")
+            raise WrongValue("a PMID, such as pmid:38400100")
     return value
 
 
