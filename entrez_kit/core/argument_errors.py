@@ -153,7 +153,8 @@ def _join_hints(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text]) ->
     """Return what to do about the problems that a message names."""
     sentences = list(dict.fromkeys(hints[:MAX_PROBLEMS]))
     if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
-        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
+        listed = PerFrontend(" --help lists the arguments.", "", " help() lists the arguments.")  # agents get them all
+        return FrontendText(FrontendText.join_parts(" ", sentences), listed)
     return FrontendText.join_parts(" ", sentences)
 
 
@@ -171,7 +172,8 @@ def _build_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Tex
     reason = classify_problem(error)
     if reason != "invalid_value":
         return FrontendText("Add " if reason == "missing_argument" else "Remove or rename ", argument, ".")
-    near = get_close_matches(str(error["input"]).lower(), _list_words(context), n=1)
+    given = error["input"].lower() if isinstance(error["input"], str) else ""
+    near = get_close_matches(given, _list_words(context), n=1)
     if near:
         return f"Did you mean {near[0]}?"
     path = list(itertools.takewhile(lambda part: not part.isdigit(), name.split(".")))

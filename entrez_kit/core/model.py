@@ -181,7 +181,7 @@ def split_at_commas(value: Any) -> Any:
     parts: list[Any] = []
     for item in items:
         parts += filter(None, map(str.strip, item.split(","))) if isinstance(item, str) else [item]
-    return parts
+    return parts or list(items)  # an empty word stays, so that it is refused like any other wrong word
 
 
 def _reduce_empty(value: Any) -> Any:
@@ -391,7 +391,9 @@ def require_one(request: BaseModel, *names: str) -> None:
     given = [name for name in names if getattr(request, name)]
     if len(given) == 1:
         return
-    hint = FrontendText("Give one of these: ", FrontendText.join_parts(", ", map(Argument, names)), ".")
+    fields = type(request).model_fields
+    shown = [name for name in names if not any(type(item) is SkipJsonSchema for item in fields[name].metadata)]
+    hint = FrontendText("Give one of these: ", FrontendText.join_parts(", ", map(Argument, shown)), ".")
     if not given:
         raise contradiction_error(names[0], "is missing", hint=hint)
     message = FrontendText("cannot be used with ", Argument(given[0]))

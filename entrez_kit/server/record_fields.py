@@ -52,9 +52,9 @@ def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collec
         if known and name not in known:
             top = sorted(name for name in known if "." not in name)
             near = get_close_matches(name, known, n=1)
-            meant = f"Did you mean {near[0]}? " if near else ""
-            hint = f"{meant}These records have {', '.join(top)}."
-            raise wrong_argument("fields", name, f"names an unknown field: {cut_middle(name, MAX_VALUE)}.", hint=hint)
+            meant = f"; did you mean {near[0]}?" if near else "."
+            problem = f"names an unknown field: {cut_middle(name, MAX_VALUE)}{meant}"
+            raise wrong_argument("fields", name, problem, hint=f"These records have {', '.join(top)}.")
 
 
 def _yield_names(value: Any, above: str = "") -> Iterator[str]:
