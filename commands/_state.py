@@ -16,6 +16,7 @@ from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, l
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
+    from entrez_kit.base.tracing import Trace
     from entrez_kit.services import Services
     from entrez_kit.services.recordings.record import Recorder
     from entrez_kit.services.recordings.replay import Replay
@@ -286,7 +287,7 @@ class State:
         early = settings.answer_warning() if settings.copy_label else None
         if early is not None:  # repeated with the fidelity after the answer
             self.printed_messages.add(early[1])
-        return Services(settings, responder, recording=self.recorder or self.replay, on_open=self.warn_of_demo)
+        return Services(settings, responder, recording=self.recorder or self.replay)
 
     @property
     def known_settings(self) -> "Settings | None":
@@ -310,9 +311,14 @@ class State:
 
         return Terminal(name_options(self.command) if self.command is not None else None)
 
-    def warn_of_demo(self) -> None:
-        """Print that the demo answers, if it was requested: before its first request, or before its corpus is read."""
-        if (text := self.settings.demo_warning) is not None:
+    def warn_of_demo(self, trace: "Trace | None" = None) -> None:
+        """Print that the demo answers, if it was requested.
+
+        Args:
+            trace: the trace of a call, which prints nothing if it sent no request and did not open the corpus.
+        """
+        is_used = trace is None or trace.exchanges or trace.opens_demo_corpus
+        if is_used and (text := self.settings.demo_warning) is not None:
             self.warn(text)
 
     def tell_copy(self, fidelity: str) -> None:

@@ -38,7 +38,6 @@ class Services:
         transport: the transport to use; by default one with these settings, created on first use.
         recording: records all requests, or answers them from an earlier recording.
         eutils: the client of the E-utilities; by default one that uses the cache.
-        on_open: called before the first request, when the transport is created.
     """
 
     def __init__(
@@ -49,10 +48,9 @@ class Services:
         transport: "Transport | None" = None,
         recording: "Recording | None" = None,
         eutils: "EUtils | None" = None,
-        on_open: Callable[[], None] | None = None,
     ) -> None:
         self.settings, self.responder, self.recording = settings, responder, recording
-        self._transport, self._eutils, self._on_open = transport, eutils, on_open
+        self._transport, self._eutils = transport, eutils
         self._shared: dict[Callable[[Settings], Any], _Closable] = {}
         self._lock = RLock()
 
@@ -64,8 +62,6 @@ class Services:
                 from entrez_kit.services.transport.client import Transport
 
                 self._transport = Transport(self.settings, responder=self.responder, recording=self.recording)
-                if self._on_open is not None:
-                    self._on_open()
             return self._transport
 
     @property
