@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.frontend_text import Text, cut_middle, describe_wrong_value, list_choices
 from entrez_kit.base.output_formats import Family
 
 from . import PROGRAM, build_command
@@ -31,11 +31,15 @@ from ._output import (
 from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
+UNEXPECTED: Final = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
+NO_VALUE: Final = re.compile(r"Option '(\S+)' requires an argument")
 _EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
 """An example in a help text; a command in backquotes is a part of its sentence."""
 MISSING_COMMAND: Final = "Missing command."
 MAX_VALUE: Final = 60
 """Maximum characters of each value of an option in a message."""
+MAX_COMMANDS: Final = 10
+"""Maximum number of commands of a group that a message lists."""
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
 CORPUS: Final = "Your corpus"
@@ -177,7 +181,7 @@ def _run_command(arguments: list[str], state: State) -> int:
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
             return _show_help(ctx)
-        error: EntrezKitError = _convert_usage_error(exc, arguments)
+        error: EntrezKitError = _convert_usage_error(exc)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except EntrezKitError as exc:
@@ -236,40 +240,54 @@ def _show_help(ctx: typer.Context) -> int:
     return int(Exit.BAD_INPUT)
 
 
-def _convert_usage_error(exc: typer.TyperException, arguments: Sequence[str]) -> InvalidInput:
-    """Convert a usage error of typer into ``InvalidInput``.
-
-    Args:
-        arguments: the command line; typer's messages about numbers do not have the value.
-    """
-    # pydantic begins messages of this program with "Value error", and its own with "Input should be".
-    message = " ".join(exc.format_message().split()).replace(": Value error, ", ": ", 1)
-    message = message.replace(": Input should be ", ": must be ", 1).partition(", unable to parse")[0]
-    ctx = getattr(exc, "ctx", None)
+def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
+    """Convert a usage error of typer into ``InvalidInput``."""
+    ctx, parameter = getattr(exc, "ctx", None), getattr(exc, "param", None)
     path = ctx.command_path if ctx is not None else PROGRAM
-    option = getattr(exc, "option_name", None)
-    parameter = getattr(exc, "param", None)
-    if parameter is not None and ": must be " in message:
-        given = _find_value(arguments, parameter.opts)
-        message += f" (got {cut_middle(given, MAX_VALUE)})" if given is not None else ""
+    argument = getattr(exc, "option_name", None) or (parameter.opts[-1] if parameter is not None else None)
+    hint = f"`{path} --help` shows the usage."
+    if isinstance(exc, typer.BadParameter) and parameter is not None and exc.message:
+        text, correction = _describe_value(exc, parameter, hint)
+        return usage_error(text, argument, correction)
+    message = " ".join(exc.format_message().split())
     unknown = NO_SUCH.match(message)
     if unknown and ctx is not None:
-        message = f"{unknown[0]}.{_suggest(unknown[1], ctx)}"
-    return usage_error(
-        message if message.endswith((".", "?")) or unknown else f"{message}.",
-        option or (parameter.opts[-1] if parameter is not None else None),
-        f"`{path} --help` shows the usage.",
-    )
+        return usage_error(f"{unknown[0]}.{_suggest(unknown[1], ctx)}", argument, _list_commands(ctx) or hint)
+    if extra := UNEXPECTED.match(message):
+        message = f"Unexpected argument: {cut_middle(extra[1], MAX_VALUE)}"
+    elif valueless := NO_VALUE.match(message):
+        message = f"{valueless[1]} needs a value"
+    return usage_error(message if message.endswith((".", "?")) else f"{message}.", argument, hint)
 
 
-def _find_value(arguments: Sequence[str], names: Sequence[str]) -> str | None:
-    """Return the last value of an option on the command line, written as ``--name value`` or ``--name=value``."""
-    last = None
-    for word, following in zip(arguments, (*arguments[1:], None), strict=True):
-        name, sign, value = word.partition("=")
-        if name in names:
-            last = value if sign else following
-    return last
+def _describe_value(exc: Any, parameter: Any, hint: str) -> tuple[Text, Text]:
+    """Return the message and the hint for a wrong value of an option, with the limits that its request declares.
+
+    Args:
+        exc: typer's error, whose cause is pydantic's error.
+        hint: the hint of any usage error.
+    """
+    from pydantic import ValidationError
+
+    from entrez_kit.core.argument_errors import describe_accepted, find_limits, suggest_correction
+
+    from ._frontend import name_options
+
+    name = name_options(exc.ctx.command)[parameter.name]
+    if not isinstance(exc.__cause__, ValidationError):
+        return f"{name} {exc.message}.", hint
+    error = exc.__cause__.errors()[0]
+    words = re.findall(r"'([^']*)'", error["msg"].partition(" is not one of ")[2])
+    limits = {"ge": parameter.min, "le": parameter.max}
+    request = getattr(exc.ctx.command.callback, "request", None)
+    if request is not None:
+        limits |= find_limits(request, parameter.name)
+    accepted = list_choices(words) if words else describe_accepted(error["type"], limits)
+    if not accepted:
+        return f"{name} is invalid: {error['msg']}.", hint
+    near = get_close_matches(str(error["input"]).lower(), words, n=1)
+    correction = suggest_correction(name, parameter.default, is_required=parameter.required)
+    return describe_wrong_value(name, accepted, error["input"]), f"Did you mean {near[0]}?" if near else correction
 
 
 def _suggest(word: str, ctx: Any) -> str:
@@ -290,6 +308,12 @@ def _suggest(word: str, ctx: Any) -> str:
         or get_close_matches(word, known, n=1, cutoff=0.75)
     )
     return f" Did you mean {' or '.join(near)}?" if near else ""
+
+
+def _list_commands(ctx: Any) -> str:
+    """Return the hint with the commands of a small group; empty for other commands."""
+    names = list(getattr(ctx.command, "commands", ()))
+    return f"The commands of `{ctx.command_path}` are {', '.join(names)}." if 0 < len(names) <= MAX_COMMANDS else ""
 
 
 def _find_output_failure() -> OSError | None:
@@ -482,7 +506,7 @@ def _refuse_second_value(parameter: Any) -> None:
         if isinstance(values, list):
             if len(set(values)) > 1 and not ctx.resilient_parsing:
                 texts = ", ".join(cut_middle(str(one), MAX_VALUE) for one in values)
-                raise typer.BadParameter(f"takes one value, but was given {len(values)}: {texts}", ctx, parameter)
+                raise typer.BadParameter(f"takes one value (got {len(values)}: {texts})", ctx, parameter)
             opts = {**opts, parameter.name: values[-1]}
         return handle_one(ctx, opts, args)
 

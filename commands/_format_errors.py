@@ -1,10 +1,12 @@
 """Errors for a format or a file suffix that a command does not support."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import Text, describe_wrong_value, join_with, list_choices
 from entrez_kit.base.output_formats import BY_NAME, Family, Format
 
 _INSTEAD: Final = (
@@ -49,9 +51,16 @@ def unsupported_format_error(name: str, accepted: Sequence[Format], files: str, 
     way = f" {files}" if files else ""
     if selected is not None and selected.needs_records and lists_ids:
         way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
+    names = [one.name for one in accepted]
+    message: Text = f"This command does not support {option}."
+    hint = f"Use one of: {', '.join(names)}.{way}"
+    if selected is None:
+        message = describe_wrong_value("--format", list_choices(names), name)
+        near = get_close_matches(name, names, n=2)
+        hint = f"Did you mean {join_with(near, 'or')}?" if near else "`entrez-kit guide output` describes the formats."
     return InvalidInput(
-        f"This command does not support {option}.",
+        message,
         invalid_input=f"format={name}",
-        recovery_hint=f"Supported formats: {', '.join(one.name for one in accepted)}.{way}",
-        details={"reason": "unsupported_format", "supported": [one.name for one in accepted]},
+        recovery_hint=hint,
+        details={"reason": "unsupported_format", "supported": names},
     )

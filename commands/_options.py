@@ -212,6 +212,7 @@ def request_options(
             [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*arranged, *own.values())]
         )
         command.__signature__ = signature  # type: ignore[attr-defined]  # typer reads it
+        command.request = model  # type: ignore[attr-defined]  # errors name the limits of its fields
         return command
 
     return declare

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
+from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
 from entrez_kit.base.output_formats import Family, Format
@@ -307,6 +308,7 @@ def _run_and_write(
         else:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
         end_bar()
+        get_state(ctx).warn_of_demo(tracing.get_current_trace())
         tell_warnings(ctx, result)
         _print(writer, result)
         return answer
@@ -362,6 +364,7 @@ def finish(
         typer.Exit: with a status other than 0.
     """
     current = get_state(ctx)
+    current.warn_of_demo(execution.trace)
     current.tell_copy(execution.trace.describe_fidelity())
     _report_notes(current)
     error = execution.error or final_error

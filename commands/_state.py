@@ -16,6 +16,7 @@ from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, l
 
 if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
+    from entrez_kit.base.tracing import Trace
     from entrez_kit.services import Services
     from entrez_kit.services.recordings.record import Recorder
     from entrez_kit.services.recordings.replay import Replay
@@ -97,7 +98,7 @@ class Plan:
         return self.format.whole and not (self.fields and self.format.family is Family.SCREEN)
 
 
-def usage_error(message: str, argument: str | None, hint: Text) -> InvalidInput:
+def usage_error(message: Text, argument: str | None, hint: Text) -> InvalidInput:
     """Return the error for an argument that has no effect, or that does not go with another one."""
     return InvalidInput(message, invalid_input=argument, recovery_hint=hint, details={"reason": "bad_usage"})
 
@@ -276,8 +277,6 @@ class State:
 
             if problem := set_up_exporter(settings):
                 self.warn(problem)
-        if settings.demo_warning:
-            self.warn(settings.demo_warning)
         responder = None
         if settings.answers_in_process and self.replay is None:
             from entrez_kit.python.responders import create_responder
@@ -285,7 +284,8 @@ class State:
             settings, responder = create_responder(settings)
             if self.recorder is not None:
                 self.recorder.settings = settings
-        if (early := settings.answer_warning()) is not None:  # repeated with the fidelity after the answer
+        early = settings.answer_warning() if settings.copy_label else None
+        if early is not None:  # repeated with the fidelity after the answer
             self.printed_messages.add(early[1])
         return Services(settings, responder, recording=self.recorder or self.replay)
 
@@ -310,6 +310,16 @@ class State:
         from ._frontend import Terminal, name_options  # most calls print no note
 
         return Terminal(name_options(self.command) if self.command is not None else None)
+
+    def warn_of_demo(self, trace: "Trace | None" = None) -> None:
+        """Print that the demo answers, if it was requested.
+
+        Args:
+            trace: the trace of a call, which prints nothing if it sent no request and did not open the corpus.
+        """
+        is_used = trace is None or trace.exchanges or trace.opens_demo_corpus
+        if is_used and (text := self.settings.demo_warning) is not None:
+            self.warn(text)
 
     def tell_copy(self, fidelity: str) -> None:
         """Name the local copy that answered on stderr, with the fidelity of the answer."""

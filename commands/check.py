@@ -157,7 +157,7 @@ def _refuse_unused_options(ctx: typer.Context, *, fix: bool, corrects: bool) -> 
 def _parse_fail_on(text: str | None) -> list[str]:
     """Return the codes that cause status 4; all of them without --fail-on."""
     codes: list[str] = [*CODES, IN_TEXT]
-    return parse_names(text, codes, noun="status", argument="fail_on", before="--fail-on: there") or codes
+    return parse_names(text, codes, noun="status", argument="fail_on") or codes
 
 
 def _suggest_corrections(ctx: typer.Context, sources: list[ReferenceSource], result: CheckResult) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.frontend_text import FrontendText
+from entrez_kit.base.frontend_text import FrontendText, describe_wrong_value
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
@@ -210,8 +210,9 @@ def _choose_styles(ctx: typer.Context) -> list[str]:
         try:
             styles.append(style if _is_file(style) else check_style(read_styles([style])[0]))
         except WrongValue as exc:
-            hint = FrontendText(exc.hint, " Or give a file NAME.csl.")
-            raise usage_error(f"--style: {exc}.", f"citation_styles={style}", hint) from None
+            hint = FrontendText(exc.hint or "", " A file NAME.csl is also a style.")
+            message = describe_wrong_value("--style", exc.accepted, style)
+            raise usage_error(message, f"citation_styles={style}", hint) from None
     return list(dict.fromkeys(styles)) or [*DEFAULT_STYLES]
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from entrez_kit.base.frontend_text import describe_wrong_value, list_choices
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, list_formats
 from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
@@ -78,8 +79,8 @@ def _read_format(to: str) -> Format:
     name = to.strip().lower()
     selected = BY_NAME.get(HABITS.get(name, name))
     if selected is None or selected not in FILES:
-        known = ", ".join(file.name for file in FILES)
-        raise usage_error(f"--to {to}: there is no such format.", f"to={to}", f"Choose from {known}.")
+        message = describe_wrong_value("--to", list_choices([file.name for file in FILES]), to)
+        raise usage_error(message, f"to={to}", "`entrez-kit guide output` describes the formats.")
     return selected
 
 

@@ -123,6 +123,7 @@ def _open_corpus(ctx: typer.Context) -> "Store":
     from entrez_kit.corpus.store import store_of
 
     services = get_state(ctx).services
+    get_state(ctx).warn_of_demo()
     if services.settings.demo:
         with watching(get_state(ctx), "Filling the demo's corpus"):
             came = demo.fill(services)

@@ -88,6 +88,7 @@ def command(
             f"Run `entrez-kit doctor --deep --save {save}`.",
         )
     services = get_state(ctx).services
+    get_state(ctx).warn_of_demo()
     with _waiting(ctx) as progress:
         report = diagnose(
             services.settings,

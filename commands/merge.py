@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
-from entrez_kit.base.frontend_text import join_names
+from entrez_kit.base.frontend_text import describe_wrong_value, join_names
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family, list_formats
 from entrez_kit.references.merge.merge_documents import MergeResult
@@ -121,11 +121,11 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
         database, sign, file = text.partition("=")
         matching = [name for name in names if name == file or Path(name).name == file]
         if not sign or not database.strip() or not matching:
-            problem, hint = "expected NAME=FILE", "Example: --source Embase=embase.ris"
+            accepted, hint = "NAME=FILE", "Example: --source Embase=embase.ris"
             if sign and database.strip():
-                problem = f"{file} is not one of the files to merge ({join_names(names)})"
+                accepted = f"NAME=FILE with one of the files to merge ({join_names(names)})"
                 hint = f"Add {file} to the files of the command." if file else hint
-            raise usage_error(f"--source {text}: {problem}.", f"source={text}", hint)
+            raise usage_error(describe_wrong_value("--source", accepted, text), f"source={text}", hint)
         found.update(dict.fromkeys(matching, database.strip()))
     return found
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import describe_wrong_value
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
@@ -88,12 +89,14 @@ def _read_query(text: str) -> str:
 
 def _check_since(since: str) -> None:
     """Refuse an invalid date here, because the request would name the option --min-date."""
+    from entrez_kit.core.model import WrongValue
     from entrez_kit.core.query_input import normalize_date
 
     try:
         normalize_date(since)
-    except ValueError as exc:
-        raise usage_error(f"--since: {exc}.", f"since={since}", "Write YYYY, YYYY/MM or YYYY/MM/DD.") from None
+    except WrongValue as exc:
+        message = describe_wrong_value("--since", exc.accepted, since)
+        raise usage_error(message, f"since={since}", exc.hint or "") from None
 
 
 def _read_strategy(ctx: typer.Context, file: Path) -> str:

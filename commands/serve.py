@@ -92,6 +92,7 @@ def serve(
         settings = current.settings
         if settings.answers_in_process:  # names the demo, and refuses a copy that does not exist
             settings = current.services.settings
+            current.warn_of_demo()
             current.tell_copy("")
         _serve(ctx, replace(settings, **chosen), names, tool_names)
 

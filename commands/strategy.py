@@ -168,7 +168,7 @@ def lint(
         refuse_without(ctx, "force", "--fix")
     levels = ["error", "warning", "note"]
     names = [*levels, *CODES]
-    failures = parse_names(fail_on, names, noun="code", argument="fail_on", before="--fail-on: there") or levels[:2]
+    failures = parse_names(fail_on, names, noun="code", argument="fail_on", guide="lint") or levels[:2]
     options |= read_strategy_options(file, words)
     if known:
         options["known"] = [identifier for path in known for identifier in read_known(path)]

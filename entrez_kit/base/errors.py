@@ -24,13 +24,16 @@ from typing import Any, ClassVar, Final, Self
 
 from entrez_kit.base.frontend_text import (
     AGAIN,
+    MAX_VALUE,
     PYTHON,
     REINDEX,
+    Argument,
     Frontend,
     FrontendText,
     PerFrontend,
     Text,
     cut_middle,
+    describe_wrong_value,
     run,
 )
 
@@ -191,11 +194,37 @@ class InvalidInput(EntrezKitError):
 def invalid_argument(
     field: str, problem: str, value: object = "", hint: Text | None = None, **details: object
 ) -> InvalidInput:
-    """Return the error for an invalid argument; its reason is ``invalid_arguments`` if ``details`` has none."""
+    """Return the error for an invalid argument; its reason is ``invalid_arguments`` if ``details`` has none.
+
+    Args:
+        field: the name of the argument.
+        problem: what is wrong, as a predicate of the argument: "is empty".
+        value: the value of the argument.
+        hint: what to do.
+        details: details of the error.
+    """
     return InvalidInput(
-        f"{field}: {problem}",
+        FrontendText(Argument(field), f" {problem}."),
         invalid_input=f"{field}={value}",
         recovery_hint=hint,
+        details={"reason": "invalid_arguments", **details},
+    )
+
+
+def wrong_value(field: str, accepted: str, value: object, hint: Text | None = None, **details: object) -> InvalidInput:
+    """Return the error for an argument with a wrong value.
+
+    Args:
+        field: the name of the argument.
+        accepted: what it accepts, as a noun: "a date".
+        value: the value of the argument.
+        hint: what to do.
+        details: details of the error.
+    """
+    return InvalidInput(
+        describe_wrong_value(Argument(field), accepted, value),
+        invalid_input=f"{field}={cut_middle(str(value), MAX_VALUE)}",
+        recovery_hint=hint or FrontendText("Correct ", Argument(field), "."),
         details={"reason": "invalid_arguments", **details},
     )
 

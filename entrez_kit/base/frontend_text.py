@@ -130,9 +130,9 @@ class Frontend:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names as a list in a message: the first ten, and dots if there are more."""
+    """Return names as a list in a message: the first ten, and the number of the others."""
     some = list(names)
-    return ", ".join(some[:10]) + (" ..." if len(some) > 10 else "")
+    return ", ".join(some[:10]) + (f" and {len(some) - 10} more" if len(some) > 10 else "")
 
 
 def join_with(names: Sequence[str], conjunction: str = "and") -> str:
@@ -157,6 +157,39 @@ def cut_middle(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
 
 
+MAX_VALUE: Final = 60
+"""Maximum characters of a value in a message."""
+
+
+def quote_value(value: object) -> str:
+    """Return a value for a message: a text in quotes, a list by its length."""
+    if isinstance(value, list | tuple):
+        return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+    return repr(cut_middle(value, MAX_VALUE)) if isinstance(value, str) else cut_middle(repr(value), MAX_VALUE)
+
+
+MAX_CHOICES: Final = 20
+"""Maximum number of accepted words in a message."""
+
+
+def list_choices(names: Sequence[str]) -> str:
+    """Return the accepted words for ``describe_wrong_value``; of very many the first ten."""
+    if len(names) > MAX_CHOICES:
+        return f"one of: {join_names(names)}"
+    return f"one of: {', '.join(names)}"
+
+
+def describe_wrong_value(name: Part, accepted: Part, value: object) -> FrontendText:
+    """Return the message for every wrong value: "--top must be a whole number from 1 to 100 (got 'x')."
+
+    Args:
+        name: the argument.
+        accepted: what it accepts, as a noun.
+        value: the value given.
+    """
+    return FrontendText(name, " must be ", accepted, f" (got {quote_value(value)}).")
+
+
 PYTHON: Final = Frontend()
 
 
@@ -177,6 +210,11 @@ BASE_ADDRESS: Final = FrontendText("Check the base address", PerFrontend(" with 
 def run(command: str, tools: str) -> PerFrontend:
     """Return the hint to run a terminal command; ``tools`` is the hint for agents instead."""
     return PerFrontend(f"Run `entrez-kit {command}`", tools, f"In a terminal run `entrez-kit {command}`")
+
+
+def name_guide(name: str) -> PerFrontend:
+    """Return the name of a guide, with the command that shows it."""
+    return PerFrontend(f"`entrez-kit guide {name}`", f"The guide `{name}`", f"`entrez-kit guide {name}`")
 
 
 REINDEX: Final = run("corpus reindex", "Ask the operator of the server to rebuild the index of the corpus")

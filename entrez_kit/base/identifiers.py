@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import quote, unquote, urlsplit
 
-from entrez_kit.base.errors import InvalidInput, invalid_argument
+from entrez_kit.base.errors import InvalidInput, wrong_value
 
 IdKind = Literal["pmid", "pmcid", "doi"]
 Key = tuple[IdKind, str]
@@ -113,7 +113,7 @@ def normalize_pmcid(text: str) -> str | None:
 
 def no_pmcid_error(text: str) -> InvalidInput:
     """Return the error for a text that is not a PMCID."""
-    return invalid_argument("pmcid", f"{text[:100]!r} is not a PMCID", text[:100], "Give a PMCID such as PMC1234567.")
+    return wrong_value("pmcid", "a PMCID such as PMC1234567", text)
 
 
 def normalize_doi(text: str) -> str:

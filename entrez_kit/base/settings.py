@@ -20,7 +20,16 @@ from pydantic import SecretStr
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, NotConfigured, describe_os_error
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end
+from entrez_kit.base.frontend_text import (
+    Argument,
+    FrontendText,
+    PerFrontend,
+    cut_end,
+    describe_wrong_value,
+    join_with,
+    list_choices,
+    name_guide,
+)
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder, is_foreign
 
@@ -568,11 +577,19 @@ def redact_value(setting: Setting, raw: Any) -> str:
 
 def _parse_number(setting: Setting, raw: Any) -> int:
     if isinstance(raw, bool) or not re.fullmatch(r"-?[0-9]{1,18}", str(raw).strip(), flags=re.ASCII):
-        raise ValueError("must be a whole number")
+        raise ValueError(f"must be {_describe_numbers(setting)}")
     number = int(raw)
     if (setting.low is not None and number < setting.low) or (setting.high is not None and number > setting.high):
-        raise ValueError(f"must be between {setting.low} and {setting.high}")
+        raise ValueError(f"must be {_describe_numbers(setting)}")
     return number
+
+
+def _describe_numbers(setting: Setting) -> str:
+    """Return the numbers that a setting accepts, for a message."""
+    if setting.low is None:
+        return "a whole number"
+    limits = f"of {setting.low} or more" if setting.high is None else f"from {setting.low} to {setting.high}"
+    return f"a whole number {limits}"
 
 
 def describe_bounds(setting: Setting) -> str:
@@ -594,7 +611,7 @@ def _parse_flag(setting: Setting, raw: Any) -> bool:
 def _parse_choice(setting: Setting, raw: Any) -> str:
     word = _parse_text(setting, raw).lower()
     if word not in setting.choices:
-        raise ValueError(f"must be one of {describe_bounds(setting)}")
+        raise ValueError(f"must be {list_choices(setting.choices)}")
     return word
 
 
@@ -703,31 +720,36 @@ def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: 
 Name = TypeVar("Name", bound=str)
 
 
-def parse_names(
-    text: str | None, known: Sequence[Name], *, noun: str, argument: str, before: str = "There"
-) -> list[Name]:
+def parse_names(text: str | None, known: Sequence[Name], *, noun: str, argument: str, guide: str = "") -> list[Name]:
     """Return the names in a comma-separated list, in the order of the known names.
 
     Args:
         text: the list; letter case does not matter, and a hyphen equals an underscore.
         known: the known names.
-        noun: the kind of the names, for messages.
+        noun: the kind of the names, for the reason of the error.
         argument: the option or setting that has the list.
-        before: the start of a message.
+        guide: the guide that explains the names, if a message cannot list all of them.
 
     Raises:
         InvalidInput: a name is unknown.
     """
-    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
-    for name in named:
-        if name not in known:
+    names = {name.replace("-", "_"): name for name in known}
+    selected = []
+    for part in filter(None, map(str.strip, (text or "").split(","))):
+        name = names.get(part.lower().replace("-", "_"))
+        if name is None:
+            from difflib import get_close_matches
+
+            near = get_close_matches(part.lower(), list[str](known), n=3)
+            hint = f"Did you mean {join_with(near, 'or')}?" if near else "Give one or several, separated by commas."
             raise InvalidInput(
-                f"{before} is no {noun} {name!r}.",
-                invalid_input=f"{argument}={name}",
-                recovery_hint=f"Choose from {', '.join(known)}; separate several with commas.",
-                details={"reason": f"unknown_{noun}"},
+                describe_wrong_value(Argument(argument), list_choices(known), part),
+                invalid_input=f"{argument}={part}",
+                recovery_hint=FrontendText(hint, " ", name_guide(guide), " lists all.") if guide else hint,
+                details={"reason": f"unknown_{noun}", "accepted": list(known)},
             )
-    return [name for name in known if name in named]
+        selected.append(name)
+    return [name for name in known if name in selected]
 
 
 def get_default(name: str) -> Any:

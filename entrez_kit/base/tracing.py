@@ -42,6 +42,8 @@ class Trace:
     """The lowest fidelity of the answers of a local copy; empty if it has answered nothing."""
     copy: str = ""
     """The local copy that answers; empty if services do."""
+    opens_demo_corpus: bool = False
+    """Whether the call opened the corpus of the demo."""
     reasons: dict[str, None] = field(default_factory=dict)
     """The reasons why answers of a local copy differ from PubMed's."""
 

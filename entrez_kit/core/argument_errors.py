@@ -1,5 +1,9 @@
-"""Turn pydantic's errors about arguments into INVALID_INPUT: what is wrong, and what each argument accepts."""
+"""Turn pydantic's errors about arguments into INVALID_INPUT: what is wrong, and what each argument accepts.
 
+A message is a predicate of the argument: "must be a whole number from 1 to 100", "is required".
+"""
+
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -12,7 +16,15 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import ErrorDetails
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, Text, cut_middle
+from entrez_kit.base.frontend_text import (
+    Argument,
+    FrontendText,
+    PerFrontend,
+    Text,
+    cut_middle,
+    describe_wrong_value,
+    list_choices,
+)
 from entrez_kit.core.model import (
     FOUR_DIGITS,
     NAME_PATTERN,
@@ -28,43 +40,55 @@ MAX_PROBLEMS: Final = 5
 """Maximum number of invalid arguments in a message; ``details.errors`` has more."""
 MAX_DETAILED: Final = 50
 """Maximum number of invalid arguments in ``details.errors``."""
-MAX_SHOWN_VALUE: Final = 40
-"""Maximum length of an invalid value in a message."""
-_VERB: Final = re.compile(r"(must|needs|takes|is|are|has|requires|cannot|contains|exceeds) ")
-"""The beginning of a message that has the name of an argument as its subject."""
 
 
 def invalid_arguments(exc: ValidationError, request: type[BaseModel]) -> InvalidInput:
     """Convert a pydantic error about arguments to an INVALID_INPUT error that names every field."""
     problems: list[dict[str, Any]] = []
+    messages: list[Text] = []
     hints: list[Text] = []
     for error in exc.errors(include_url=False)[:MAX_DETAILED]:
-        context = error.get("ctx", {})
-        path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
-        where = ".".join(map(str, path))
-        if error["type"] == "missing":  # for these pydantic gives the alias
-            where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
-        # For a missing argument the input is all the other arguments.
-        given = "" if error["type"] == "missing" else context.get("given", error["input"])
-        shown = cut_middle(given if isinstance(given, str) else repr(given), 200)
-        problems.append(
-            {
-                "field": where,
-                "message": describe_problem(error, request),
-                "input": shown,
-                "reason": classify_problem(error),
-            }
-        )
+        where, value = _locate(error), _get_value(error)
+        shown = cut_middle(value if isinstance(value, str) else repr(value), 200)
+        message = describe_problem(error, request)
+        problems.append({"field": where, "message": message, "input": shown, "reason": classify_problem(error)})
+        accepted = _find_accepted(error, request)
+        if accepted is not None:
+            message = describe_wrong_value("", accepted, value)
+        messages.append(FrontendText(Argument(where), " " if accepted is None else "", message) if where else message)
         hints.append(_build_hint(error, request, where))
     first = problems[0]
-    shown_problems = [_name_field(problem["field"], problem["message"], problem["input"]) for problem in problems]
-    message = FrontendText.join_parts("; ", shown_problems[:MAX_PROBLEMS])
     return InvalidInput(
-        message if str(message).endswith((".", "?")) else FrontendText(message, "."),
+        FrontendText.join_parts(" ", [_end_sentence(message) for message in messages[:MAX_PROBLEMS]]),
         invalid_input=f"{first['field']}={first['input']}" if first["field"] else None,
         recovery_hint=_join_hints(problems, hints),
         details={"reason": "invalid_arguments", "errors": problems},
     )
+
+
+def _locate(error: ErrorDetails) -> str:
+    """Return the path of an argument, with dots."""
+    context = error.get("ctx", {})
+    path = [*error["loc"], context["field"]] if error["type"] == WRONG_ARGUMENT else error["loc"]
+    where = ".".join(map(str, path))
+    if error["type"] == "missing":  # for these pydantic gives the alias
+        where = re.sub(r"(?<=[a-z0-9])[A-Z]", lambda match: f"_{match[0].lower()}", where)
+    return where
+
+
+def _get_value(error: ErrorDetails) -> Any:
+    """Return the invalid value; empty for a missing argument, for which pydantic gives all the other arguments."""
+    if error["type"] == "missing":
+        return ""
+    context = error.get("ctx", {})
+    problem = context.get("error")
+    if isinstance(problem, WrongValue) and problem.value is not None:
+        return problem.value
+    return context.get("given", error["input"])
+
+
+def _end_sentence(message: Text) -> Text:
+    return message if str(message).endswith((".", "?")) else FrontendText(message, ".")
 
 
 def classify_problem(error: ErrorDetails) -> str:
@@ -78,7 +102,10 @@ def classify_problem(error: ErrorDetails) -> str:
 
 
 def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) -> Text:
-    """Return our message for an error of pydantic: the accepted values, or the most similar name of an argument."""
+    """Return what is wrong with an argument: the accepted values, or the most similar name of an argument."""
+    accepted = _find_accepted(error, request)
+    if accepted is not None:
+        return FrontendText("must be ", accepted)
     kind, context = error["type"], error.get("ctx", {})
     if kind == WRONG_ARGUMENT:
         return cast(Text, context["message"])
@@ -89,40 +116,24 @@ def describe_problem(error: ErrorDetails, request: type[BaseModel] = BaseModel) 
         near = get_close_matches(to_snake(name), _list_fields(request, above), n=1)
         meant = FrontendText("; did you mean ", Argument(".".join([*above, *near])), "?") if near else "."
         return FrontendText(NO_SUCH_ARGUMENT, meant)
+    return "is required" if kind == "missing" else f"is invalid: {error['msg']}"
+
+
+def _find_accepted(error: ErrorDetails, request: type[BaseModel]) -> Text | None:
+    """Return what an argument accepts, as a noun; None if an error of pydantic is not about its value alone."""
+    kind, context = error["type"], error.get("ctx", {})
+    problem = context.get("error")
+    if isinstance(problem, WrongValue):
+        return problem.accepted
     if kind in ("literal_error", "enum"):
-        return f"must be {context['expected'].replace(chr(39), '')}"
-    if kind == "string_pattern_mismatch":
-        return f"must have {_describe_pattern(context['pattern'])}"
-    words = next((words for start, words in _PROBLEMS.items() if kind.startswith(start)), None)
-    return error["msg"] if words is None else words.format(**context)
+        return list_choices(_list_words(context))
+    limits = {**_find_declaration(request, [str(part) for part in error["loc"]]).limits, **context}
+    return describe_accepted(kind, limits) or None
 
 
-_PROBLEMS: Final = {
-    "missing": "is required",
-    "string_too_short": "needs {min_length} or more characters",
-    "string_too_long": "takes up to {max_length} characters",
-    "string_": "must be a string",
-    "int_": "must be a whole number",
-    "float_": "must be a number",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "greater_than_equal": "must be {ge} or more",
-    "less_than_equal": "must be {le} or less",
-    "too_short": "needs {min_length} or more entries",
-    "too_long": "takes up to {max_length} entries",
-    "list_type": "must be a list",
-    "dict_type": "must be an object",
-    "model_": "must be an object",
-}
-"""Messages by the prefix of pydantic's error type."""
-
-
-def _name_field(name: str, message: Text, value: str) -> Text:
-    """Return a problem as a sentence about the field; a value out of bounds is added."""
-    if not name:
-        return message
-    given = f" (got {value})" if str(message).startswith("must ") and 0 < len(value) <= MAX_SHOWN_VALUE else ""
-    return FrontendText(Argument(name), " " if _VERB.match(str(message)) else ": ", message, given)
+def _list_words(context: Mapping[str, Any]) -> list[str]:
+    """Return the words that a choice accepts; pydantic lists them in a text."""
+    return re.findall(r"'([^']*)'", str(context.get("expected", "")))
 
 
 def _list_fields(model: type[BaseModel], path: Sequence[str]) -> list[str]:
@@ -142,38 +153,55 @@ def _join_hints(problems: Sequence[Mapping[str, Any]], hints: Sequence[Text]) ->
     """Return what to do about the problems that a message names."""
     sentences = list(dict.fromkeys(hints[:MAX_PROBLEMS]))
     if any(problem["reason"] == UNKNOWN_ARGUMENT for problem in problems):
-        sentences.append(FrontendText(PerFrontend("--help", "The schema", "help()"), " lists the arguments."))
+        listed = PerFrontend(" --help lists the arguments.", "", " help() lists the arguments.")  # agents get them all
+        return FrontendText(FrontendText.join_parts(" ", sentences), listed)
     return FrontendText.join_parts(" ", sentences)
 
 
 def _build_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Text:
-    """Return what to do about an error of pydantic: what the declaration of the argument accepts, if known.
+    """Return what to do about an error of pydantic.
 
     Args:
         name: the name of the argument.
     """
-    kind, problem = error["type"], error.get("ctx", {}).get("error")
-    if isinstance(problem, WrongValue):
-        return problem.hint
+    context = error.get("ctx", {})
+    hint = context.get("hint") or getattr(context.get("error"), "hint", None)
+    if hint is not None:
+        return cast(Text, hint)
     argument = Argument(name) if name else "the arguments"
     reason = classify_problem(error)
     if reason != "invalid_value":
         return FrontendText("Add " if reason == "missing_argument" else "Remove or rename ", argument, ".")
-    declaration = _find_declaration(request, name.split(".") if name else [])
-    accepted = _describe_accepted(kind, declaration.limits)
-    is_given = bool(error.get("ctx", {}).get("given", True))
-    action = "Give " if accepted or not is_given else "Correct " if declaration.is_required else "Correct or omit "
-    is_clear = not declaration.description or (accepted and declaration.limits)
-    meaning = "" if is_clear else f" ({declaration.description.rstrip('.')})"
-    return FrontendText(action, argument, f" {accepted}" if accepted else "", f"{meaning}.")
+    given = error["input"].lower() if isinstance(error["input"], str) else ""
+    near = get_close_matches(given, _list_words(context), n=1)
+    if near:
+        return f"Did you mean {near[0]}?"
+    path = list(itertools.takewhile(lambda part: not part.isdigit(), name.split(".")))
+    declaration = _find_declaration(request, path)
+    return suggest_correction(name, declaration.default, is_required=declaration.is_required)
+
+
+def suggest_correction(name: str, default: object, *, is_required: bool) -> Text:
+    """Return the hint for a wrong value: to correct the argument or, if it is optional, to omit it."""
+    argument = Argument(name) if name else "the arguments"
+    if is_required:
+        return FrontendText("Correct ", argument, ".")
+    # The default of a word may have another name in the terminal.
+    shown = f" (default: {default})" if isinstance(default, int) and not isinstance(default, bool) else ""
+    return FrontendText("Correct ", argument, f", or omit it{shown}.")
+
+
+def find_limits(request: type[BaseModel], name: str) -> Mapping[str, Any]:
+    """Return the declared limits of an argument, by pydantic's names; empty for an unknown argument."""
+    return _find_declaration(request, [name]).limits
 
 
 class _Declaration(NamedTuple):
     """What a model declares about an argument, or about an item of it."""
 
     limits: Mapping[str, Any] = {}
-    description: str = ""
     is_required: bool = True
+    default: Any = None
 
 
 def _find_declaration(model: Any, path: Sequence[str]) -> _Declaration:
@@ -202,7 +230,8 @@ def _find_declaration(model: Any, path: Sequence[str]) -> _Declaration:
     }
     if field is None:
         return _Declaration(limits)
-    return _Declaration(limits, field.description or "", field.is_required())
+    default = None if field.is_required() else field.get_default(call_default_factory=True, validated_data={})
+    return _Declaration(limits, field.is_required(), default)
 
 
 def _list_alternatives(annotation: Any) -> list[Any]:
@@ -212,45 +241,40 @@ def _list_alternatives(annotation: Any) -> list[Any]:
     return [annotation, *(part for member in inner for part in _list_alternatives(member))]
 
 
-def _describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
-    """Return what an argument accepts, after an error of this type; empty if the type does not tell it.
+def describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
+    """Return what an argument accepts, as a noun; empty if an error is not about its type or its limits.
 
     Args:
-        limits: the declared limits.
+        kind: the type of pydantic's error.
+        limits: the limits by pydantic's names: ge, le, min_length, max_length and pattern.
     """
-    if kind.startswith(("literal_error", "enum")):
-        return "one of these values"  # the message lists them
+    lengths = limits.get("min_length"), limits.get("max_length")
     if kind == "string_pattern_mismatch":
-        return _describe_pattern(limits.get("pattern", ""))
+        return _FORMS.get(limits.get("pattern", ""), f"a text of the form {limits.get('pattern')}")
     if kind.startswith(("int_", "float_", "finite_", "greater_than", "less_than", "bool_given")):
-        limited = _describe_limits("from {} to {}", limits.get("ge"), limits.get("le"))
-        return f"a number {limited}" if limited else "a whole number" if kind.startswith("int_") else "a number"
+        number = "a number" if kind.startswith(("float_", "finite_")) else "a whole number"
+        return f"{number}{_describe_limits(' from {} to {}', limits.get('ge'), limits.get('le'), '')}"
     if kind.startswith("string_"):
-        limited = _describe_limits("of {} to {}", limits.get("min_length"), limits.get("max_length"))
-        return f"a text {limited} characters" if limited else "a text"
-    if kind.startswith(("too_short", "too_long", "list_")):
-        limited = _describe_limits("of {} to {}", limits.get("min_length"), limits.get("max_length"))
-        return f"a list {limited} entries" if limited else "a list"
+        return f"a text{_describe_limits(' of {} to {}', *lengths, ' characters')}"
+    if kind.startswith(("too_short", "too_long", "list_", "tuple_")):
+        return f"a list{_describe_limits(' of {} to {}', *lengths, ' entries')}"
     if kind.startswith(("bool_", "dict_", "model_")):
         return "true or false" if kind.startswith("bool_") else "an object"
     return ""
 
 
-def _describe_limits(both: str, low: Any, high: Any) -> str:
+def _describe_limits(both: str, low: Any, high: Any, unit: str) -> str:
     """Return the words for two limits, either of which may be None."""
     if low is not None and high is not None:
-        return both.format(low, high)
+        return both.format(low, high) + unit
     if low is not None:
-        return f"of {low} or more"
-    return f"of up to {high}" if high is not None else ""
+        return f" of {low} or more{unit}"
+    return f" of up to {high}{unit}" if high is not None else ""
 
 
 _FORMS: Final = {
     FOUR_DIGITS: "four digits, such as 2019",
-    NAME_PATTERN: "only letters, digits and _",
-    NAME_WITH_DOTS: "only letters, digits and dots",
+    NAME_PATTERN: "a text of letters, digits and _",
+    NAME_WITH_DOTS: "a text of letters, digits and dots",
 }
-
-
-def _describe_pattern(pattern: str) -> str:
-    return _FORMS.get(pattern, f"the form {pattern}")
+"""What an argument with a pattern accepts."""

@@ -99,7 +99,7 @@ class Request(BaseModel):
         if isinstance(value, bool):
             types = list_types(field.annotation)
             if any(kind in (int, float) for kind in types if isinstance(kind, type)) and bool not in types:
-                raise PydanticCustomError("bool_given", "must be a number, not true or false")
+                raise PydanticCustomError("bool_given", "must be a number")
         return value
 
     @field_validator(*QUERY_FIELDS, mode="after", check_fields=False)
@@ -181,7 +181,7 @@ def split_at_commas(value: Any) -> Any:
     parts: list[Any] = []
     for item in items:
         parts += filter(None, map(str.strip, item.split(","))) if isinstance(item, str) else [item]
-    return parts
+    return parts or list(items)  # an empty word stays, so that it is refused like any other wrong word
 
 
 def _reduce_empty(value: Any) -> Any:
@@ -353,25 +353,48 @@ class WrongValue(ValueError):
     """The error that a validator of a request raises for a value.
 
     Args:
-        message: the problem.
-        hint: what to do.
+        accepted: what the argument accepts, as a noun: "a date".
+        hint: what to do; by default to correct the argument.
+        value: the wrong part of the value, if the value has several.
     """
 
-    def __init__(self, message: Text, hint: Text) -> None:
-        super().__init__(message)
+    def __init__(self, accepted: Text, hint: Text | None = None, value: object = None) -> None:
+        super().__init__(accepted)
+        self.accepted = accepted
         self.hint = hint
+        self.value = value
 
 
 def contradiction_error(
-    field: str, message: Text, value: object = "", *, reason: str = "invalid_value"
+    field: str, message: Text, value: object = "", *, hint: Text | None = None, reason: str = "invalid_value"
 ) -> PydanticCustomError:
     """Return the error that a model raises for contradictory arguments; it names one of them.
 
     Args:
         field: the argument to name.
-        message: the problem.
+        message: the problem, as a predicate of the argument: "cannot be used with ...".
         value: the value of the argument.
+        hint: what to do; by default to correct the argument.
         reason: missing_argument, unknown_argument or invalid_value.
     """
-    context = {"field": field, "message": message, "given": "" if value is None else value, "reason": reason}
+    given = "" if value is None else value
+    context = {"field": field, "message": message, "given": given, "hint": hint, "reason": reason}
     return PydanticCustomError(WRONG_ARGUMENT, "{message}", context)
+
+
+def require_one(request: BaseModel, *names: str) -> None:
+    """Refuse a request that has none or several of these arguments.
+
+    Raises:
+        PydanticCustomError: the error of ``contradiction_error``.
+    """
+    given = [name for name in names if getattr(request, name)]
+    if len(given) == 1:
+        return
+    fields = type(request).model_fields
+    shown = [name for name in names if not any(type(item) is SkipJsonSchema for item in fields[name].metadata)]
+    hint = FrontendText("Give one of these: ", FrontendText.join_parts(", ", map(Argument, shown)), ".")
+    if not given:
+        raise contradiction_error(names[0], "is missing", hint=hint)
+    message = FrontendText("cannot be used with ", Argument(given[0]))
+    raise contradiction_error(given[1], message, ", ".join(given), hint=hint)

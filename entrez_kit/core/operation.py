@@ -240,7 +240,8 @@ class Operation(ABC, Generic[Req, Res, Answer]):
 
         A result without a field for warnings lists them as notes.
         """
-        messages = _list_warnings(services, request)
+        source = find_source_warning(services, tracing.get_current_trace())
+        messages = {**(dict([source]) if source else {}), **request.argument_warnings}
         if not messages:
             return result
         if "warnings" not in type(result).model_fields:
@@ -339,16 +340,20 @@ class StreamOperation(Operation[Req, Res, Stream]):
         """
         request = self.build(arguments)
         outcomes = self.outcomes(services, request)
-        first = [_build_warning(self.result, code, text) for code, text in _list_warnings(services, request).items()]
+        source = services.settings.answer_warning()  # a stream is not answered yet
+        messages = {**(dict([source]) if source else {}), **request.argument_warnings}
+        first = [_build_warning(self.result, code, text) for code, text in messages.items()]
         outcomes.warnings = [*first, *outcomes.warnings]
         return outcomes
 
 
-def _list_warnings(services: "Services", request: Request) -> dict[str, Text]:
-    """Return the warnings of every answer to a request, by code: who answers if not NCBI, and changed arguments."""
-    trace = tracing.get_current_trace()
-    source = services.settings.answer_warning(trace.describe_fidelity() if trace is not None else "")
-    return {**(dict([source]) if source else {}), **request.argument_warnings}
+def find_source_warning(services: "Services", trace: tracing.Trace | None) -> tuple[str, str] | None:
+    """Return code and text of the warning that the demo or a local copy answered a call; None if neither did."""
+    if trace is None:
+        return services.settings.answer_warning()
+    if services.settings.demo_warning and not trace.exchanges and not trace.opens_demo_corpus:
+        return None
+    return services.settings.answer_warning(trace.describe_fidelity())
 
 
 def _build_warning(result: type[Result], code: str, message: Text) -> Any:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, TypedDict
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, describe_wrong_value
 from entrez_kit.base.invisible import TYPOGRAPHIC_QUOTES
 from entrez_kit.core.model import Stripped, Warn, WrongValue
 
@@ -47,16 +47,16 @@ def normalize_date(text: str) -> str:
     """Return a date in NCBI's format: YYYY, YYYY/MM or YYYY/MM/DD.
 
     Raises:
-        ValueError: the text is not a date.
+        WrongValue: the text is not a date.
     """
     match = _DATE.fullmatch(text.strip())
     if not match:
-        raise WrongValue(f"{text!r} is not a date", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
+        raise WrongValue("a date", "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     year, month, day = (match[name] or match[f"{name}_"] for name in ("year", "month", "day"))
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise ValueError(f"{text!r} is not a calendar date") from None
+        raise WrongValue("a date of the calendar", "Correct the month or the day.") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 
@@ -118,12 +118,9 @@ def quote_filter(value: str, field: str) -> str:
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
-            FrontendText(
-                Argument(field),
-                f": {value!r} is not a valid filter value; it must not be blank or contain quotes or brackets.",
-            ),
+            describe_wrong_value(Argument(field), "a text without quotation marks and square brackets", value),
             invalid_input=f"{field}={value}",
-            recovery_hint="Give one plain value; write combinations and field tags in the query itself.",
+            recovery_hint="Give one plain value. Write combinations and field tags in the query itself.",
             details={"reason": "bad_filter_value"},
         )
     return f'"{text}"'

@@ -7,13 +7,13 @@ from pydantic import AfterValidator, ConfigDict, Field, PrivateAttr, ValidationI
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.core.model import Collected, Request, Result, list_types
+from entrez_kit.core.model import Collected, Request, Result, WrongValue, list_types
 from entrez_kit.core.query_input import QueryText
 
 
 def _check_not_blank(value: str) -> str:
     if not value.strip():
-        raise ValueError("must not be blank")
+        raise WrongValue("a text with at least one letter or digit")
     return value
 
 

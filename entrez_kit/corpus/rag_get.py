@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.frontend_text import FrontendText, NextCall
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.model import omit_if_empty
+from entrez_kit.core.model import WrongValue, omit_if_empty
 from entrez_kit.corpus.demo import open_corpus
 from entrez_kit.corpus.models import ClosedResult, CorpusRequest
 from entrez_kit.corpus.quality import Quality, score_record
@@ -23,7 +23,7 @@ def _check_doc_id(value: object) -> object:
         found = _DOC_ID.fullmatch(value)
         identifier = read_identifier(found[1]) if found else None
         if identifier is None or identifier.kind != "pmid":
-            raise ValueError("must be a PMID, such as pmid:38400100")
+            raise WrongValue("a PMID, such as pmid:38400100")
     return value
 
 

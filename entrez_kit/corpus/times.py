@@ -4,8 +4,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Final
 
-from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.errors import wrong_value
 from entrez_kit.pubmed.models import HistoryDate
 from entrez_kit.pubmed.xml.dates import format_iso_date
 
@@ -50,12 +49,8 @@ def read_moment(text: str, field: str) -> str:
         moment = datetime.fromisoformat(f"{day}T{clock or '00:00'}{(zone or 'Z').upper()}")
         return to_second(moment)
     except (ValueError, OverflowError):
-        raise InvalidInput(
-            FrontendText(Argument(field), f": {text!r} is not an ISO 8601 time."),
-            invalid_input=f"{field}={text}",
-            recovery_hint="Write a UTC time such as 2025-08-17T15:59:02Z, or a date such as 2025-08-17.",
-            details={"reason": "bad_moment"},
-        ) from None
+        hint = "Write a UTC time such as 2025-08-17T15:59:02Z, or a date such as 2025-08-17."
+        raise wrong_value(field, "a date or an ISO 8601 time", text, hint, reason="bad_moment") from None
 
 
 def get_day(moment: str) -> date:

@@ -13,7 +13,7 @@ from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
-from entrez_kit.databases.names import EINFO, LIST_HINT, DatabaseName, check_database, parse_database_list
+from entrez_kit.databases.names import EINFO, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import ESearchReply, get_text, malformed_error, parse_reply, read_whole_number
@@ -160,7 +160,10 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
         # Here the database is the record that the call requests, so it is not found. For the other calls it is an
         # invalid argument. Users rely on both codes.
         raise EntityNotFound(
-            exc.message, invalid_input=f"db={request.db}", recovery_hint=LIST_HINT, details={"reason": "not_found"}
+            exc.message_text,
+            invalid_input=f"db={request.db}",
+            recovery_hint=exc.hint_text,
+            details={"reason": "not_found"},
         ) from exc
     if request.term is None:
         return InfoResult(database=info)

@@ -9,8 +9,9 @@ from typing import Annotated, Final
 from pydantic import AfterValidator
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import FrontendText, NextCall, PerFrontend
+from entrez_kit.base.frontend_text import FrontendText, NextCall, PerFrontend, join_with
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.core.model import WrongValue
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import malformed_error, parse_reply
@@ -35,7 +36,7 @@ UI_LETTERS: Final = {"67": "C", "68": "D", "81": "Q"}
 def _check_name(value: str) -> str:
     name = value.strip().lower()
     if not _NAME.fullmatch(name):
-        raise ValueError("is not a name of an Entrez database, which is a lower-case word such as pubmed or gene")
+        raise WrongValue("the name of an Entrez database, such as pubmed or gene")
     return name
 
 
@@ -114,15 +115,16 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
         return
     near = [] if db in PERMANENT_DATABASES else get_close_matches(db, {*known, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
-    message = f"{'The demo' if demo else 'Entrez'} has no database {db!r}."
-    if near:
-        message += f" Did you mean {near[0]!r}?"
+    message, hint = f"Entrez has no database {db!r}.", LIST_HINT
     if demo:
-        message += f" The demo has only these databases: {', '.join(known)}."
+        message = f"The demo has no database {db!r}. It has {join_with(known)}."
+        hint = FrontendText("NCBI has more databases: omit ", PerFrontend("--demo", "the demo", "demo=True"), ".")
+    if near and (near[0] in known or not demo):
+        hint = FrontendText(f"Did you mean {near[0]}? ", LIST_HINT)
     raise InvalidInput(
         message,
         invalid_input=f"{field}={db}",
-        recovery_hint="To use NCBI itself, omit the demo." if demo and not set(near) & set(known) else LIST_HINT,
+        recovery_hint=hint,
         details={"reason": "unknown_database"},
     )
 

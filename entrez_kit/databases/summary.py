@@ -63,13 +63,16 @@ def build_missing_ids_error(
     Args:
         rettype: the type of a fetch, if the type or the ids may be wrong.
     """
-    messages: dict[IdStatus, str] = {"not_found": f"{db} has no record of {{}}.", "invalid": f"Not ids of {db}: {{}}."}
+    messages: dict[IdStatus, str] = {
+        "not_found": f"The database {db} has no record of {{}}.",
+        "invalid": f"Not ids of {db}: {{}}.",
+    }
     cause = FrontendText("Check the ids")
     if rettype is not None:
-        messages["not_found"] = f"{db} returned no record of {{}} as {rettype!r}."
+        messages["not_found"] = f"The database {db} returned no record of {{}} as {rettype!r}."
         cause = FrontendText("Check ", Argument("rettype"), " (for example fasta or gb) and the ids")
     named = {
-        status: join_names(outcome.id for outcome in missing if outcome.status == status)
+        status: join_names(outcome.id or "''" for outcome in missing if outcome.status == status)
         for status in (*messages, "error")
     }
     text = " ".join(words.format(named[status]) for status, words in messages.items() if named[status])

@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import GIVE_IDS, OFFLINE_SWITCH, RESUME_HINT, FrontendText, NextCall, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
+from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_empty, require_one
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
 from entrez_kit.fulltext.fulltext_articles import (
@@ -46,12 +46,12 @@ def _read_kind(text: str, kind: IdKind) -> Identifier | None:
     return identifier if identifier is not None and identifier.kind == kind else None
 
 
-def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
+def _validate_kind(kind: IdKind, accepted: str) -> AfterValidator:
     """Return a validator that refuses texts that are not an id of a kind."""
 
     def check(text: str) -> str:
         if _read_kind(text, kind) is None:
-            raise ValueError(f"{text[:50]!r} is not a {what}")
+            raise WrongValue(accepted)
         return text
 
     return AfterValidator(check)
@@ -59,17 +59,17 @@ def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
 
 def _validate_doi(text: str) -> str:
     if len(text.strip()) < 3:  # the services decide about unusual forms
-        raise ValueError(f"{text!r} is not a DOI such as 10.1000/xyz123")
+        raise WrongValue("a DOI such as 10.1000/xyz123")
     return text
 
 
 class FulltextRequest(Request):
     """The articles, by one kind of id, and the parts to return."""
 
-    pmids: list[Annotated[str, _validate_kind("pmid", "PMID; give digits, one PMID per entry")]] | None = Field(
+    pmids: list[Annotated[str, _validate_kind("pmid", "a PMID such as 35394430")]] | None = Field(
         default=None, max_length=MAX_IDS, description="Give one of pmids, pmcids, dois."
     )
-    pmcids: list[Annotated[str, _validate_kind("pmcid", "PMCID such as PMC1234567")]] | None = Field(
+    pmcids: list[Annotated[str, _validate_kind("pmcid", "a PMCID such as PMC1234567")]] | None = Field(
         default=None, max_length=MAX_IDS, description="PMCIDs."
     )
     dois: list[Annotated[str, AfterValidator(_validate_doi)]] | None = Field(
@@ -93,12 +93,7 @@ class FulltextRequest(Request):
 
     @model_validator(mode="after")
     def _check_kinds(self) -> Self:
-        argument_names = [name for name in (*dict(KINDS), "ids") if getattr(self, name)]
-        if len(argument_names) != 1:
-            message = "give exactly one of pmids, pmcids, dois and ids"
-            raise contradiction_error(
-                argument_names[1] if argument_names else "pmids", message, ", ".join(argument_names)
-            )
+        require_one(self, *dict(KINDS), "ids")
         return self
 
     def list_inputs(self) -> list[tuple[str, Identifier | None]]:

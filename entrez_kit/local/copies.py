@@ -17,8 +17,8 @@ from typing import Final
 
 from pyroaring import BitMap
 
-from entrez_kit.base.errors import EntityNotFound, InvalidInput, StoreError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.errors import EntityNotFound, StoreError, wrong_value
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend, join_names, run
 from entrez_kit.base.private_files import acquire_lock, make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -81,12 +81,8 @@ def copy_folder(settings: Settings, name: str) -> Path:
         InvalidInput: it is not a name.
     """
     if not _NAME.fullmatch(name):
-        raise InvalidInput(
-            f"{name!r} cannot be the name of a copy.",
-            invalid_input=f"name={name}",
-            recovery_hint="Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit.",
-            details={"reason": "bad_name"},
-        )
+        hint = "Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit."
+        raise wrong_value("name", "the name of a copy", name, hint, reason="bad_name")
     return find_copies_folder(settings) / name
 
 
@@ -118,14 +114,17 @@ def find_folder(settings: Settings, name: str) -> Path:
     folder = copy_folder(settings, name)
     if not (folder / FILE).is_file():
         known = list_copies(settings)
+        existing = f"The existing copies are {join_names(known)}. " if known else "No local copy exists yet. "
+        create = PerFrontend(
+            f"To create one, run `entrez-kit local import {name} FILE...` or "
+            f"`entrez-kit local mirror {name}`, which downloads PubMed.",
+            "The operator of the server can create one.",
+            f"To create one, run `entrez-kit local import {name} FILE...` in a terminal.",
+        )
         raise EntityNotFound(
-            f"There is no local copy named {name!r}.",
+            f"The local copy {name!r} does not exist.",
             invalid_input=f"name={name}",
-            recovery_hint=f"The existing copies are: {', '.join(known[:20])}."
-            if known
-            else FrontendText(
-                run(f"local import {name} FILE...", "Ask the operator of the server to import a copy"), "."
-            ),
+            recovery_hint=FrontendText(existing, create),
             details={"reason": "no_such_copy", "copies": known[:20]},
         )
     return folder

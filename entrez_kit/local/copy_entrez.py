@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Final
 
-from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, Text, run
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.copies import Copy
@@ -127,8 +127,9 @@ def serve_copy(copy: Copy, port: int = 0) -> Listener:
     try:
         listener = Listener(port, CopyEntrez(copy).answer)
     except (OSError, OverflowError) as exc:
+        reason = describe_os_error(exc) if isinstance(exc, OSError) else str(exc)
         raise InvalidInput(
-            FrontendText(Argument("port"), f" cannot be used ({type(exc).__name__}, got {port})."),
+            FrontendText(Argument("port"), f" {port} cannot be used ({reason})."),
             invalid_input=f"port={port}",
             recovery_hint="Give another port, or 0 for a free one.",
             details={"reason": "bad_port"},

@@ -50,19 +50,20 @@ class FetchRequest(Request):
     def _check_source(self) -> Self:
         if self.pmids and (self.query_key or self.web_env):
             message = FrontendText("cannot be used with ", *HISTORY)
-            raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]))
+            hint = FrontendText("Omit ", Argument("pmids"), ", or omit ", *HISTORY, ".")
+            raise contradiction_error("pmids", message, ", ".join(self.pmids[:3]), hint=hint)
         for argument, name in (("query_key", "web_env"), ("web_env", "query_key")):
             if getattr(self, argument) and not getattr(self, name):
-                message = FrontendText("is missing, but ", Argument(argument), " requires it")
+                message = FrontendText("is required with ", Argument(argument))
                 raise contradiction_error(name, message, reason="missing_argument")
         if not self.pmids and not self.query_key:
-            raise contradiction_error(
-                "pmids", FrontendText("give ", Argument("pmids"), ", or ", *HISTORY, " of a search")
-            )
+            hint = FrontendText("Give ", Argument("pmids"), ", or ", *HISTORY, " of a search.")
+            raise contradiction_error("pmids", "is missing", hint=hint)
         for name in ("retstart", "retmax"):
             if getattr(self, name) is not None and not self.query_key:
-                message = FrontendText("requires ", *HISTORY, "; a list of ids is always fetched completely")
-                raise contradiction_error(name, message, getattr(self, name))
+                message = FrontendText("has no effect without ", *HISTORY, ": all records of a list are fetched")
+                hint = FrontendText("Omit ", Argument(name), ", or add ", *HISTORY, " of a search.")
+                raise contradiction_error(name, message, getattr(self, name), hint=hint)
         return self
 
 

@@ -81,8 +81,9 @@ class DateRange(Request):
         ):
             raise contradiction_error(
                 "min_date",
-                FrontendText(f"{self.min_date} is later than ", Argument("max_date"), f" {self.max_date}"),
+                FrontendText("is later than ", Argument("max_date"), f": {self.min_date} and {self.max_date}"),
                 self.min_date,
+                hint="Exchange the two dates, or correct one of them.",
             )
         return self
 
@@ -135,7 +136,7 @@ class SearchRequest(Request):
                 "To retrieve all results, call kit.search_all.",
             )
             hint = FrontendText(f"PubMed returns at most {MAX_PUBMED_RESULTS} results of a search. ", more)
-            raise WrongValue(f"must be {MAX_PUBMED_RESULTS} or less", hint)
+            raise WrongValue(f"a whole number from 1 to {MAX_PUBMED_RESULTS}", hint)
         return value
 
     @property

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.frontend_text import FrontendText, PerFrontend
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, list_choices
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.style.style_names import HABITS, StyleName, read_styles
 from entrez_kit.core.model import (
@@ -70,9 +70,14 @@ def _read_relation(value: Any) -> Any:
     """Read the name of a relation; the error lists the names that the caller's front end shows."""
     name = to_full_name(value)
     if isinstance(name, str) and name not in get_args(RelationshipType):
-        names = "must be pubmed_similar_articles, pubmed_citedin, pubmed_references or citation_formats"
-        raise ValueError(FrontendText(PerFrontend("must be similar, citedin, references or citation_formats", names)))
+        short = list_choices(("similar", "citedin", "references", "citation_formats"))
+        raise WrongValue(FrontendText(PerFrontend(short, list_choices(get_args(RelationshipType)))), value=value)
     return name
+
+
+_ONE_ARTICLE: Final = FrontendText(
+    "cannot be used with ", Argument("relationship_type", "citation_formats"), ", which formats one article"
+)
 
 
 class RelationshipsRequest(Request):
@@ -100,9 +105,7 @@ class RelationshipsRequest(Request):
     def _read_source(cls, value: str) -> str:
         identifier = read_identifier(value)
         if identifier is None:
-            raise WrongValue(
-                f"{value!r} must be a PMID, PMCID or DOI", "Give a PMID such as 35394430, a PMCID or a DOI."
-            )
+            raise WrongValue("a PMID, PMCID or DOI", "Give a PMID such as 35394430, a PMCID or a DOI.")
         return identifier.value
 
     @field_validator("citation_styles", mode="before")
@@ -114,11 +117,9 @@ class RelationshipsRequest(Request):
     @model_validator(mode="after")
     def _check_depth(self) -> Self:
         if self.depth > 1 and self.relationship_type == "citation_formats":
-            raise contradiction_error("depth", "must be 1 with citation_formats, which formats one article", self.depth)
+            raise contradiction_error("depth", _ONE_ARTICLE, self.depth)
         if self.registrations and self.relationship_type == "citation_formats":
-            raise contradiction_error(
-                "registrations", "cannot be used with citation_formats, which formats one article", True
-            )
+            raise contradiction_error("registrations", _ONE_ARTICLE, True)
         return self
 
 

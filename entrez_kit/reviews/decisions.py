@@ -81,7 +81,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
                 )
             )
     except csv.Error as exc:
-        raise unreadable_error(name, f"not a table: {exc}", line=rows.line_num) from None
+        raise unreadable_error(name, f"this is not a table: {exc}", line=rows.line_num) from None
     return decisions
 
 

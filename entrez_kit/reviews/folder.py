@@ -116,7 +116,7 @@ def decode(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as exc:
-        raise unreadable_error(name, "not UTF-8 text", line=content.count(b"\n", 0, exc.start) + 1) from None
+        raise unreadable_error(name, "this is not UTF-8 text", line=content.count(b"\n", 0, exc.start) + 1) from None
 
 
 def find_inside(folder: Path, name: str) -> Path:
@@ -371,9 +371,9 @@ def _read_commit(content: bytes) -> dict[str, str]:
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):
-        raise unreadable_error(name, "not JSON") from None
+        raise unreadable_error(name, "the file is not JSON") from None
     if not isinstance(data, dict) or not all(key in _COMMITTED and isinstance(data[key], str) for key in data):
-        raise unreadable_error(name, "not a file of this program")
+        raise unreadable_error(name, "this is not a file of this program")
     return data
 
 

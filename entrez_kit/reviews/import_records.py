@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.core.model import Warned
+from entrez_kit.core.model import Warned, WrongValue
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
@@ -38,13 +38,13 @@ class ImportRequest(ReviewRequest):
         try:
             return None if value is None else date.fromisoformat(value).isoformat()
         except ValueError:
-            raise ValueError("must be a date such as 2026-11-23") from None
+            raise WrongValue("a date such as 2026-11-23") from None
 
     @field_validator("source")
     @classmethod
     def _check_source(cls, value: str) -> str:
         if not any(letter.isalnum() for letter in value):
-            raise ValueError("must have a letter")
+            raise WrongValue("a name with at least one letter or digit")
         return " ".join(value.split())
 
 

@@ -96,7 +96,7 @@ def _read_table(text: str, name: str) -> Iterator[Row]:
             if any(value for _, value in cells):
                 yield _read_row(cells, f"{name}, line {rows.line_num}")
     except csv.Error as exc:
-        raise unreadable_error(name, f"not a table: {exc}", line=rows.line_num) from None
+        raise unreadable_error(name, f"this is not a table: {exc}", line=rows.line_num) from None
 
 
 def _read_references(file: FileToMerge) -> Iterator[Row]:

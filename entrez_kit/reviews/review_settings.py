@@ -76,7 +76,7 @@ def read_settings(text: str, name: str) -> ReviewSettings:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as exc:
-        raise unreadable_error(name, f"not valid TOML: {exc}") from None
+        raise unreadable_error(name, f"the file is not valid TOML: {exc}") from None
     try:
         return ReviewSettings.model_validate(data)
     except ValidationError as exc:

@@ -9,8 +9,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Final
 
-from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.errors import InvalidInput, wrong_value
+from entrez_kit.base.frontend_text import list_choices
 from entrez_kit.local.eutils.listener import Cut, Strike
 from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, answer_failure, answer_json, answer_text
 from entrez_kit.sandbox import limits
@@ -32,7 +32,7 @@ def parse_faults(text: str) -> dict[str, float]:
         try:
             faults[kind.strip()] = float(value)
         except ValueError:
-            raise _faults_error(item, f"{item!r} does not have the form KIND=SHARE") from None
+            raise _faults_error(item, "KIND=SHARE") from None
     return check_faults(faults)
 
 
@@ -44,25 +44,18 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
     """
     for kind, probability in faults.items():
         if kind not in KINDS:
-            raise _faults_error(kind, f"unknown kind {kind!r}")
+            raise _faults_error(kind, f"a kind of fault, {list_choices(list(KINDS))}")
         if not 0 <= probability <= 1:  # also refuses NaN
-            raise _faults_error(
-                f"{kind}={probability:g}", f"the share of {kind} must be between 0 and 1 (got {probability:g})"
-            )
+            raise _faults_error(f"{kind}={probability:g}", "KIND=SHARE with a share from 0 to 1")
     if sum(faults.values()) > 1 + 1e-9:
-        raise _faults_error(
-            ",".join(f"{kind}={value:g}" for kind, value in faults.items()), "the sum of the shares exceeds 1"
-        )
+        given = ",".join(f"{kind}={value:g}" for kind, value in faults.items())
+        raise _faults_error(given, "shares with a sum of at most 1")
     return dict(faults)
 
 
-def _faults_error(what: str, problem: str) -> InvalidInput:
-    return InvalidInput(
-        FrontendText(Argument("faults"), f": {problem}."),
-        invalid_input=f"faults={what}",
-        recovery_hint=f"Give for example 429=.05,500=.02. The kinds are {', '.join(KINDS)}.",
-        details={"reason": "bad_faults"},
-    )
+def _faults_error(value: str, accepted: str) -> InvalidInput:
+    hint = f"An example is 429=.05,500=.02. The kinds are {', '.join(KINDS)}."
+    return wrong_value("faults", accepted, value, hint, reason="bad_faults")
 
 
 class FaultPlan:

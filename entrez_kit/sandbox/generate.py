@@ -13,8 +13,7 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import Any, Final
 
-from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.errors import wrong_value
 from entrez_kit.local.records.collection import RecordCollection, read_terms
 from entrez_kit.local.records.document import MONTHS
 from entrez_kit.local.records.fixture_files import read_fixture
@@ -49,12 +48,7 @@ class GeneratedCollection(RecordCollection):
 
     def __init__(self, count: int, seed: int = 0, days: int = DAYS) -> None:
         if not 0 <= count <= MAX_RECORDS:
-            raise InvalidInput(
-                FrontendText(Argument("records"), f" must be between 0 and {MAX_RECORDS} (got {count})."),
-                invalid_input=f"records={count}",
-                recovery_hint=f"Request at most {MAX_RECORDS} generated records.",
-                details={"reason": "bad_records"},
-            )
+            raise wrong_value("records", f"a whole number from 0 to {MAX_RECORDS}", count, reason="bad_records")
         self.size = count
         self.seed = seed
         self.days = max(1, min(days, DAYS))

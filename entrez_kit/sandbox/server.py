@@ -9,8 +9,8 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
-from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.errors import InvalidInput, describe_os_error, wrong_value
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text
 from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
 from entrez_kit.local.eutils.replies import LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest
@@ -80,11 +80,11 @@ class Sandbox(LocalEntrez):
         most_faults_in_a_row: int | None = None,
     ) -> None:
         if corpus and records is not None:
-            raise _option_error("records", records, "give either a corpus or a number of generated records, not both")
+            raise _option_error("records", records, FrontendText("cannot be used with ", Argument("corpus")))
         if not 0 <= port <= 65_535:
-            raise _option_error("port", port, "must be between 0 and 65535")
+            raise wrong_value("port", "a whole number from 0 to 65535", port, reason=_REASON)
         if latency_ms < 0:
-            raise _option_error("latency_ms", latency_ms, "must not be negative")
+            raise wrong_value("latency_ms", "a whole number of 0 or more", latency_ms, reason=_REASON)
         self.faults = FaultPlan(faults, seed, most_faults_in_a_row)
         self.collection = _load_corpus(corpus, records, seed, days)
         self.log: deque[LogEntry] = deque(maxlen=_LOG_LENGTH)
@@ -127,7 +127,8 @@ class Sandbox(LocalEntrez):
         try:
             listener = Listener(self._port, self._answer)
         except (OSError, OverflowError) as exc:
-            raise _option_error("port", self._port, f"the port cannot be used ({type(exc).__name__})") from None
+            reason = describe_os_error(exc) if isinstance(exc, OSError) else str(exc)
+            raise _option_error("port", self._port, f"{self._port} cannot be used ({reason})") from None
         self._stopped.clear()
         listener.start()
         self._listener = listener  # assigned last, because another thread may call stop
@@ -268,10 +269,14 @@ def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, d
     return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
 
 
-def _option_error(name: str, value: object, problem: str) -> InvalidInput:
+_REASON: Final = "bad_sandbox_option"
+"""The reason of an invalid option of the sandbox."""
+
+
+def _option_error(name: str, value: object, problem: Text) -> InvalidInput:
     return InvalidInput(
-        FrontendText(Argument(name), f" {problem} (got {value})."),
+        FrontendText(Argument(name), " ", problem, "."),
         invalid_input=f"{name}={value}",
         recovery_hint=FrontendText("Give ", Argument(name), " another value, or omit it."),
-        details={"reason": "bad_sandbox_option"},
+        details={"reason": _REASON},
     )

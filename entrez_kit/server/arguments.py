@@ -233,9 +233,9 @@ def wrong_argument(
     *,
     hint: str = "Correct the named argument and call again; the schema lists the accepted arguments.",
 ) -> InvalidInput:
-    """Return the error for an invalid argument, of a call or of a prompt."""
+    """Return the error for an invalid argument, of a call or of a prompt; ``problem`` is a predicate of its name."""
     return InvalidInput(
-        f"{name}: {problem}",
+        f"{name} {problem}",
         invalid_input=f"{name}={str(value)[:200]}",
         recovery_hint=hint,
         details={"reason": "invalid_arguments", "errors": [{"field": name, "message": problem}]},

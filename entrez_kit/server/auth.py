@@ -12,6 +12,7 @@ from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken, TokenVerifier
 
 from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.frontend_text import describe_wrong_value, list_choices
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.toolsets import SCOPE_NAMES, SCOPE_PREFIX, SCOPES
 
@@ -64,7 +65,7 @@ def read_ttl(text: str) -> int:
     seconds = sum(int(number) * _UNITS[unit] for number, unit in parts)
     if "".join(number + unit for number, unit in parts) != compact or not 1 <= seconds <= MAX_TTL:
         raise InvalidInput(
-            f"--ttl must be a duration from 1s to 366d (got {text!r}).",
+            describe_wrong_value("--ttl", "a duration from 1s to 366d", text),
             invalid_input=f"ttl={text}",
             recovery_hint="Write a number and a unit: 30m, 1h, 12h, 7d.",
             details={"reason": "bad_ttl"},
@@ -83,9 +84,9 @@ def read_scopes(texts: Iterable[str]) -> tuple[str, ...]:
     for word, scope in zip(named, scopes, strict=True):
         if scope not in SCOPES:
             raise InvalidInput(
-                f"The scope {word!r} does not exist.",
+                describe_wrong_value("--scope", list_choices(SCOPE_NAMES), word),
                 invalid_input=f"scope={word}",
-                recovery_hint=f"Choose from {', '.join(SCOPE_NAMES)}.",
+                recovery_hint="Give --scope once for each scope.",
                 details={"reason": "unknown_scope"},
             )
     return tuple(scope for scope in SCOPES if scope in scopes) or DEFAULT_SCOPES
@@ -114,7 +115,7 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
     name = subject.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InvalidInput(
-            "--subject must have 1 to 200 characters.",
+            describe_wrong_value("--subject", "a text of 1 to 200 characters", subject),
             invalid_input=f"subject={subject[:100]}",
             recovery_hint="Give the name of the token's user, e.g. --subject alice.",
             details={"reason": "invalid_arguments"},

@@ -12,6 +12,7 @@ from typing import Final
 from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, TextContent
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import quote_value
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.server.arguments import wrong_argument
 from entrez_kit.server.tools import Toolbox
@@ -231,19 +232,21 @@ def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]
     texts = {name: " ".join(remove_invisible(" ".join(value.split())).split()) for name, value in arguments.items()}
     for name, value in texts.items():
         if name not in known:
-            raise _argument_error(recipe, name, value, f"unknown argument; the arguments are {', '.join(known)}")
+            raise _argument_error(recipe, name, value, f"is not a known argument; the arguments are {', '.join(known)}")
         if len(value) > MAX_ARGUMENT:
-            raise _argument_error(recipe, name, value, f"at most {MAX_ARGUMENT} characters are allowed")
+            raise _argument_error(recipe, name, value, f"must be a text of up to {MAX_ARGUMENT} characters")
     for name, argument in known.items():
         if argument.required and not texts.get(name):
-            raise _argument_error(recipe, name, "", "it is required")
+            raise _argument_error(recipe, name, "", "is required")
     values = {name: texts.get(name) or DEFAULTS.get(name, "") for name in known}
     since, number = values.get("since"), values.get("max_articles")
     if since and not (since.isascii() and since.isdigit() and len(since) == 4):
-        raise _argument_error(recipe, "since", since, "expected a year of four digits")
+        raise _argument_error(recipe, "since", since, f"must be four digits, such as 2019 (got {quote_value(since)})")
     if number is not None:
         if not (number.isascii() and number.isdigit() and 1 <= int(number[:4]) <= 200 and len(number) <= 3):
-            raise _argument_error(recipe, "max_articles", number, "expected a number from 1 to 200")
+            raise _argument_error(
+                recipe, "max_articles", number, f"must be a whole number from 1 to 200 (got {quote_value(number)})"
+            )
         values["summaries"] = str(min(int(number), 100))
         values["since"] = f', date_range {{"min_date": "{since}"}}' if since else ""
     return values

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
+from entrez_kit.base.frontend_text import MAX_VALUE, cut_middle
 from entrez_kit.core.operation import Operation
 from entrez_kit.server.arguments import wrong_argument
 
@@ -51,10 +52,9 @@ def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collec
         if known and name not in known:
             top = sorted(name for name in known if "." not in name)
             near = get_close_matches(name, known, n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise wrong_argument(
-                "fields", name, f"these records have no {name}{meant or '.'} They have {', '.join(top)}."
-            )
+            meant = f"; did you mean {near[0]}?" if near else "."
+            problem = f"names an unknown field: {cut_middle(name, MAX_VALUE)}{meant}"
+            raise wrong_argument("fields", name, problem, hint=f"These records have {', '.join(top)}.")
 
 
 def _yield_names(value: Any, above: str = "") -> Iterator[str]:

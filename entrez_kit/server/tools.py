@@ -22,7 +22,7 @@ from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
-from entrez_kit.core.operation import Execution, Operation, execute
+from entrez_kit.core.operation import Execution, Operation, execute, find_source_warning
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
@@ -207,7 +207,7 @@ class Toolbox:
         else:
             run = self._run_tool(definition, services, arguments, scopes)
         seconds, outcome = time.monotonic() - started, run.outcome
-        source = services.settings.answer_warning(outcome.trace.describe_fidelity())
+        source = find_source_warning(services, outcome.trace)
         result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
         with tracing.trace(outcome.trace.request_id):
             called = definition.name if definition is not None else name

@@ -13,9 +13,9 @@ from entrez_kit.base.errors import (
     InvalidInput,
     NotConfigured,
     UpstreamError,
-    invalid_argument,
+    wrong_value,
 )
-from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText
+from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText, list_choices
 from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, require_texts
@@ -193,11 +193,14 @@ class EuropePMC(ServiceClient):
         """
         self._check_enabled()
         _check_size(page_size)
-        for name, value, pattern in (("source", source, _SOURCE), ("ext_id", ext_id, _EXT_ID)):
+        for name, value, pattern, accepted in (
+            ("source", source, _SOURCE, "a source of Europe PMC, such as MED"),
+            ("ext_id", ext_id, _EXT_ID, "an id of Europe PMC, such as 35394430"),
+        ):
             if not pattern.fullmatch(value):
-                raise invalid_argument(name, f"{value[:100]!r} is not valid for Europe PMC", value[:100])
+                raise wrong_value(name, accepted, value)
         if page < 1:
-            raise invalid_argument("page", f"{page} is less than 1", page)
+            raise wrong_value("page", "a whole number of 1 or more", page)
         return self._request_path(
             what,
             f"{source}/{quote(ext_id, safe='')}/{what}",
@@ -282,13 +285,13 @@ def read_cursor(cursor_mark: str) -> str:
         cursor = unquote(cursor)
     cursor = cursor.replace(" ", "+")
     if cursor != FIRST_PAGE and not _CURSOR.fullmatch(cursor):
-        raise _cursor_error(cursor_mark, "is not a cursor of Europe PMC")
+        raise _cursor_error(cursor_mark, "a cursor of Europe PMC")
     return cursor
 
 
 def _check_size(page_size: int) -> None:
     if not 1 <= page_size <= MAX_PAGE_SIZE:
-        raise invalid_argument("page_size", f"{page_size} is not between 1 and {MAX_PAGE_SIZE}", page_size)
+        raise wrong_value("page_size", f"a whole number from 1 to {MAX_PAGE_SIZE}", page_size)
 
 
 def _empty_reply_error(error: UpstreamError, cursor_mark: str, sort: str | None) -> EntrezKitError:
@@ -298,18 +301,18 @@ def _empty_reply_error(error: UpstreamError, cursor_mark: str, sort: str | None)
     if sort is not None and not all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(",")):
         return _sort_error(sort, **error.details)
     if cursor_mark != FIRST_PAGE:
-        what = "gets an empty reply every time: it is invalid or expired"
-        return _cursor_error(cursor_mark, what, **error.details)
+        return _cursor_error(cursor_mark, "a cursor of Europe PMC that is not expired", **error.details)
     return error
 
 
 def _sort_error(sort: str, **details: object) -> InvalidInput:
-    hint = f"Give one of {', '.join(sorted(SORT_FIELDS))} with asc or desc, such as 'CITED desc'."
-    problem = f"Europe PMC cannot sort by {sort[:100]!r}"
-    return invalid_argument("sort", problem, sort[:100], hint, **{**details, "reason": "europepmc_sort"})
+    accepted = f"{list_choices(sorted(SORT_FIELDS))}, with asc or desc"
+    hint = "An example is 'CITED desc'."
+    return wrong_value("sort", accepted, sort, hint, **{**details, "reason": "europepmc_sort"})
 
 
-def _cursor_error(cursor_mark: str, what: str, **details: object) -> InvalidInput:
-    hint = "Start again with '*' and then use the next_cursor of the previous page."
-    problem = f"{cursor_mark[:100]!r} {what}"
-    return invalid_argument("cursor", problem, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})
+def _cursor_error(cursor_mark: str, accepted: str, **details: object) -> InvalidInput:
+    hint = FrontendText(
+        "Give next_cursor of the previous page unchanged. For the first page, omit ", Argument("cursor"), "."
+    )
+    return wrong_value("cursor", accepted, cursor_mark, hint, **{**details, "reason": "europepmc_cursor"})

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypedDict,
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.bio_entrez import build_request
-from entrez_kit.base.errors import EntityNotFound, IncompleteReply, RateLimited, UpstreamError, invalid_argument
+from entrez_kit.base.errors import (
+    EntityNotFound,
+    IncompleteReply,
+    RateLimited,
+    UpstreamError,
+    invalid_argument,
+    wrong_value,
+)
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
@@ -179,11 +186,11 @@ class EUtils(ServiceClient):
             fresh: send the request even if the reply is cached.
         """
         if not term.strip() and not query_key:
-            raise invalid_argument("term", "the query is empty", hint="Give at least one search term.")
+            raise invalid_argument("term", "is empty", hint="Give at least one search term.")
         if bool(mindate) != bool(maxdate):
             missing, given, open_end = ("maxdate", "mindate", 3000) if mindate else ("mindate", "maxdate", "0001")
             hint = f"Add {missing}; {open_end} means no limit."
-            raise invalid_argument(missing, f"it is missing, and NCBI ignores {given} without it", hint=hint)
+            raise invalid_argument(missing, f"is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
             "db": _check_database(db),
             "term": term,
@@ -620,13 +627,13 @@ def _check_database(name: str, field: str = "db") -> str:
     cleaned = name.strip().lower()
     if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
         hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
-        raise invalid_argument(field, f"{name!r} is not the name of an Entrez database", name, hint)
+        raise wrong_value(field, "the name of an Entrez database", name, hint)
     return cleaned
 
 
 def _check_text(field: str, text: str) -> str:
     if not text.strip():
-        raise invalid_argument(field, "the text is empty")
+        raise invalid_argument(field, "is empty", hint=f"Give {field} at least one word.")
     return text
 
 
@@ -634,27 +641,27 @@ def _to_number(field: str, value: int | None) -> str | None:
     if value is None:
         return None
     if value < 0:
-        raise invalid_argument(field, f"{value} is below 0", value)
+        raise wrong_value(field, "a whole number of 0 or more", value)
     return str(value)
 
 
 def _check_date(field: str, text: str | None) -> str | None:
     """Return a date in a form that NCBI reads completely. Of any other form it ignores a part, so this is an error."""
     if text and not _DATE.fullmatch(text):
-        raise invalid_argument(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
+        raise wrong_value(field, "a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
     return text
 
 
 def _check_ids(ids: Iterable[str]) -> list[str]:
     if isinstance(ids, str):
-        raise invalid_argument("id", "expected a list of ids, got a string", ids[:100])
+        raise wrong_value("id", "a list of ids", ids, "Put the ids into a list.")
     cleaned = [str(item).strip() for item in ids]
     bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
     if bad is not None:
-        problem = f"{bad!r} is not an id" if bad else "an id is empty"
-        raise invalid_argument("id", problem, bad[:100], "Give each id as a separate item, without spaces and commas.")
+        hint = "Give each id as a separate item, without spaces and commas."
+        raise wrong_value("id", "a list of ids", bad, hint)
     if not cleaned:
-        raise invalid_argument("id", "the list is empty")
+        raise invalid_argument("id", "is an empty list", hint="Give at least one id.")
     return cleaned
 
 
@@ -668,14 +675,14 @@ def _select_records(
     """Return the parameters that select records: ids, or a set in the history."""
     if bool(webenv) != bool(query_key):
         missing = "query_key" if webenv else "webenv"
-        raise invalid_argument(missing, "webenv and query_key go together", hint="Give both.")
+        raise invalid_argument(missing, "is missing", hint="Give both webenv and query_key.")
     if ids and webenv:
-        raise invalid_argument("id", "give either ids or webenv with query_key, not both")
+        raise invalid_argument("id", "cannot be used with webenv and query_key", hint="Omit the ids, or omit both.")
     if not ids and not webenv:
-        raise invalid_argument("id", "give ids, or webenv with query_key")
+        raise invalid_argument("id", "is missing", hint="Give ids, or webenv with query_key.")
     if retmax is not None and retmax > MAX_RETMAX:
-        problem = f"{retmax} is more than the {MAX_RETMAX:,} records that NCBI returns at a time"
-        raise invalid_argument("retmax", problem, retmax, "Page with retstart.")
+        accepted = f"a whole number from 0 to {MAX_RETMAX}"
+        raise wrong_value("retmax", accepted, retmax, "NCBI returns no more at a time: page with retstart.")
     return {
         "id": _check_ids(ids) if ids else None,
         "WebEnv": webenv,
@@ -691,7 +698,7 @@ def _select_records(
 def _expect_document(retmode: str, root: str, key: str) -> Expect:
     """Return the rules for a result document in XML or JSON."""
     if retmode not in ("xml", "json"):
-        raise invalid_argument("retmode", f"{retmode!r} is neither xml nor json", retmode)
+        raise wrong_value("retmode", "one of: xml, json", retmode)
     format_: Format = "json" if retmode == "json" else "xml"
     return Expect(format_, frozenset({key if retmode == "json" else root}))
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
-from entrez_kit.base.errors import invalid_argument
+from entrez_kit.base.errors import wrong_value
+from entrez_kit.base.frontend_text import list_choices
 from entrez_kit.services.transport import TTL, Expect, Reply, T
 from entrez_kit.services.transport.client import ServiceClient
 
@@ -42,12 +43,12 @@ class IdConverter(ServiceClient):
         cleaned = [str(item).strip() for item in ids]
         bad = next((item for item in cleaned if not item or re.search(r"[\s,]", item)), None)
         if bad is not None or not cleaned:
-            raise invalid_argument("ids", f"{bad!r} is not an id" if bad else "no ids are given", (bad or "")[:100])
+            raise wrong_value("ids", "a list of ids", bad if bad is not None else cleaned)
         if len(cleaned) > MAX_IDS:
-            problem = f"{len(cleaned)} ids are more than the {MAX_IDS} that the ID Converter accepts at a time"
-            raise invalid_argument("ids", problem, f"{len(cleaned)} ids", f"Convert at most {MAX_IDS} ids at a time.")
+            hint = "The ID Converter accepts no more at a time: convert the ids in several calls."
+            raise wrong_value("ids", f"a list of up to {MAX_IDS} ids", cleaned, hint)
         if idtype is not None and idtype not in ID_TYPES:
-            raise invalid_argument("idtype", f"{idtype!r} is not one of {', '.join(ID_TYPES)}", idtype)
+            raise wrong_value("idtype", list_choices(ID_TYPES), idtype)
         params = [("format", "json"), ("ids", ",".join(cleaned)), *([("idtype", idtype)] if idtype else [])]
         return self._request_path(
             "idconv",

@@ -1,6 +1,7 @@
 """Find the problems of a strategy: those that its lines show, and, with a search, those that PubMed shows."""
 
 import re
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
@@ -9,7 +10,8 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
-from entrez_kit.core.model import Result, Warned, omit_if_empty, split_at_commas
+from entrez_kit.base.frontend_text import FrontendText, join_with, list_choices, name_guide
+from entrez_kit.core.model import Result, Warned, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.renamed_headings import RENAMED
@@ -53,7 +55,10 @@ class LintRequest(StrategyRequest):
     def _check_codes(cls, codes: list[str]) -> list[str]:
         for code in codes:
             if code not in CODES:
-                raise ValueError(f"unknown code {code!r}; the codes are {', '.join(CODES)}")
+                near = get_close_matches(code, CODES, n=3)
+                similar = f"Did you mean {join_with(near, 'or')}? " if near else ""
+                hint = FrontendText(similar, name_guide("lint"), " lists all.")
+                raise WrongValue(list_choices(list(CODES)), hint, code)
         return codes
 
 
@@ -153,7 +158,7 @@ def read_names(path: Path) -> dict[str, str]:
     from entrez_kit.local.source_files import SourceFile
 
     problem, hint = (
-        "it has no MeSH descriptors",
+        "the file has no MeSH descriptors",
         "Give a file with the descriptors of MeSH, such as desc2026.gz from NLM.",
     )
     try:

@@ -48,10 +48,11 @@ def check_style(name: str) -> str:
         (style for style in known if wanted in style), key=lambda one: (not one.startswith(wanted), len(one), one)
     )
     near = list(dict.fromkeys((*inside[:5], *get_close_matches(wanted, (*STYLE_NAMES, *known), n=3, cutoff=0.7))))[:5]
-    similar = f"Similar: {', '.join(near)}. " if near else ""
+    similar = f"Similar styles are {', '.join(near)}. " if near else ""
     raise WrongValue(
-        f"unknown style {name[:100]!r}",
-        f"{similar}Give {', '.join(STYLE_NAMES)}, or any style of the CSL collection by name.",
+        f"{', '.join(STYLE_NAMES)}, or the name of a style in the CSL collection",
+        f"{similar}All names are at https://www.zotero.org/styles.",
+        name,
     )
 
 

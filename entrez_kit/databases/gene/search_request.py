@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import Field, field_validator
 
-from entrez_kit.core.model import Request
+from entrez_kit.core.model import Request, WrongValue
 from entrez_kit.core.query_input import BroaderResults
 
 MAX_PAGE: Final = 100
@@ -31,7 +31,7 @@ def decode_cursor(cursor: str) -> int:
         document = None
     offset = document.get("offset") if isinstance(document, dict) and len(document) == 1 else None
     if type(offset) is not int or not 0 <= offset <= 10**9:
-        raise ValueError(f"{cursor!r} is not a cursor of a gene search")
+        raise WrongValue("a cursor of a gene search")
     return offset
 
 
@@ -59,7 +59,7 @@ class SearchGenesRequest(Request):
     def _check_query(cls, value: str) -> str:
         text = " ".join(value.split())
         if len(text) < 2 or not any(character.isalnum() for character in text):
-            raise ValueError("Query too short or too generic")
+            raise WrongValue("a query of 2 or more characters with at least one letter or digit")
         return text
 
     @field_validator("cursor")

@@ -89,7 +89,7 @@ class EuropePMCRequest(Request):
     @classmethod
     def _check_query(cls, value: str) -> str:
         if not any(character.isalnum() for character in value):
-            raise ValueError("must contain at least one word")
+            raise WrongValue("a query with at least one word")
         return value.strip()
 
     @field_validator("cursor")
@@ -97,11 +97,8 @@ class EuropePMCRequest(Request):
     def _check_cursor(cls, value: str) -> str:
         try:
             return read_cursor(value)
-        except InvalidInput:
-            hint = FrontendText(
-                "Give next_cursor of the previous page unchanged. For the first page, omit ", Argument("cursor"), "."
-            )
-            raise WrongValue(f"{value!r} is not a cursor of Europe PMC", hint) from None
+        except InvalidInput as exc:
+            raise WrongValue("a cursor of Europe PMC", exc.hint_text) from None
 
     @field_validator("sources")
     @classmethod

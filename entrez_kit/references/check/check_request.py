@@ -10,7 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.core.model import Request, Warn, contradiction_error
+from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
 from entrez_kit.references.check.pasted_lists import PastedList, build_reference, read_list
@@ -85,16 +85,12 @@ class CheckRequest(Request):
 
     @model_validator(mode="after")
     def _check_one_given(self) -> Self:
-        if bool(self.text) == bool(self.references):
-            raise contradiction_error(
-                "references", "give either text or references", "both" if self.text else "neither"
-            )
+        require_one(self, "text", "references")
         if not self.listed:
             if self.text_start and self._all_of_text:
-                raise contradiction_error(
-                    "text_start", f"the text has {len(self._all_of_text)} references", self.text_start
-                )
-            raise contradiction_error("text", "it does not contain a reference", (self.text or "")[:MAX_SHOWN])
+                message = f"is past the last of {len(self._all_of_text)} references"
+                raise contradiction_error("text_start", message, self.text_start)
+            raise contradiction_error("text", "contains no reference", (self.text or "")[:MAX_SHOWN])
         return self
 
     @cached_property

@@ -106,7 +106,7 @@ def _read_date(text: str | None) -> str | None:
 
 def _unusable(path: Path, problem: str) -> InvalidInput:
     return InvalidInput(
-        f"{path}: {problem}.",
+        f"{path} cannot be used: {problem}.",
         invalid_input=str(path),
         recovery_hint="Download the CSV file from Crossref: "
         "https://gitlab.com/crossref/retraction-watch-data/-/raw/main/retraction_watch.csv",

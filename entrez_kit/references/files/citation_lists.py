@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import quote_value
 from entrez_kit.references.files.read_bibtex import read_bibtex
 
 MAX_FIELD: Final = 16 * 1024 * 1024
@@ -67,7 +68,7 @@ def _read_csv_citations(text: str) -> list[dict[str, str]]:
         names = {_normalize_column(name) for name in rows.fieldnames or []}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
-                f"The CSV file has no column for references; its header is {', '.join(sorted(names)) or 'empty'}.",
+                f"The file has no column for references: its first line is {quote_value(header.strip())}.",
                 recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
                 "line.",
                 details={"reason": "bad_csv"},

@@ -147,6 +147,8 @@ def read_reference_file(text: str, name: str, kind: str) -> ReferenceFile:
     Raises:
         InvalidInput: the file cannot be read or has no references. The message has the line if it is known.
     """
+    if kind not in READERS:  # a list of ids
+        raise unreadable_error(name, "this file is not a file of references", hint=HINT)
     file = READERS[kind](text, name)
     if not file.references:
         raise unreadable_error(name, "this file does not contain a reference", hint=HINT)

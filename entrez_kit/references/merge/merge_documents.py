@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
-from entrez_kit.core.model import Request, Result, Warn, contradiction_error, omit_if_empty
+from entrez_kit.core.model import Request, Result, Warn, omit_if_empty, require_one
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.merge.pair_rules import Relation
 from entrez_kit.references.merge.review import Choice, ReviewRow
@@ -47,8 +47,7 @@ class FileToMerge(Request):
 
     @model_validator(mode="after")
     def _check_one_given(self) -> Self:
-        if bool(self.text) == bool(self.references):
-            raise contradiction_error("text", "give either text or references", "both" if self.text else "neither")
+        require_one(self, "text", "references")
         return self
 
 

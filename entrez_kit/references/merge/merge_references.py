@@ -92,7 +92,7 @@ def _find_ids(ids: Iterable[str], by_id: Mapping[str, int]) -> list[int]:
     for record_id in ids:
         if record_id not in by_id:
             raise InvalidInput(
-                f"No record has the id {record_id}.",
+                f"No record has the id {record_id!r}.",
                 invalid_input=record_id,
                 recovery_hint="Ids are file names with positions, such as embase.ris#12; groups and reviews list them.",
                 details={"reason": "unknown_record"},

@@ -29,6 +29,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from entrez_kit.base import __version__
 from entrez_kit.base.atomic_files import AtomicFile
 from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
+from entrez_kit.base.frontend_text import Argument, describe_wrong_value
 from entrez_kit.base.input_files import cannot_read_error
 from entrez_kit.base.private_files import refuse_foreign_links
 
@@ -146,7 +147,7 @@ class ArchiveWriter:
     def __init__(self, target: Path) -> None:
         if target.suffix.lower() != SUFFIX or target.is_dir():
             raise InvalidInput(
-                f"A recording is a file with the suffix {SUFFIX} (got {target}).",
+                describe_wrong_value(Argument("record"), f"the name of a file with the suffix {SUFFIX}", str(target)),
                 invalid_input=f"record={target}",
                 recovery_hint=f"Name a file such as {target.stem or 'search'}{SUFFIX}.",
                 details={"reason": "bad_usage"},

@@ -31,7 +31,7 @@ _TEXTS: Final[Mapping[str, tuple[str, Text]]] = {
     ),
     "connection": ("no connection to {host}", FrontendText("Check the network connection", _DOCTOR, ".")),
     "proxy": (
-        "the proxy rejected the request to {host}",
+        "the request to {host} failed at the proxy",
         FrontendText("Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY", _DOCTOR, "."),
     ),
     "tls": (

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
     RateLimited,
     UpstreamError,
 )
-from entrez_kit.base.frontend_text import Argument, FrontendText, Text, cut_end
+from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, Text, cut_end
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.retry import Retryable
 
@@ -408,15 +408,18 @@ def no_such_record_error(call: Call, status: int) -> EntityNotFound:
 
 def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
     """Return the error for too many requests; its message names who shares the limit."""
+    hint = None
     if call.service in ("eutils", "idconv"):
         whose = (
             "NCBI counts by API key, or without one by network address, which other programs and colleagues may share."
         )
     else:
         whose = "It counts by network address, which other programs and colleagues may share."
+        hint = FrontendText("Wait a little. ", AGAIN, "; cached replies are not requested again.")
     detail = f" ({words})" if words else ""
     return RateLimited(
         f"{call.title} refused {call.endpoint}: too many requests{detail}. {whose}",
+        recovery_hint=hint,
         details=call.describe("rate_limited", status=status),
     )
 

@@ -1,9 +1,13 @@
 """Messages of wrong calls: each has the value and the next step."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Cli
+
+from entrez_kit.commands import _app
 
 
 @pytest.mark.parametrize(
@@ -11,16 +15,24 @@ from command_line import Cli
     [
         (["search", ""], "QUERY is empty.", "Give at least one word"),
         (["search", "-"], "Standard input has no query.", "Pipe a query"),
-        (["search", "cancer", "-n", "abc"], "must be a valid integer (got abc).", "--help"),
-        (["search", "cancer", "--max-results=x"], "must be a valid integer (got x).", "--help"),
-        (["serve", "--port", "99999999"], "(got 99999999).", "--help"),
-        (["europepmc", "cancer", "--cursor", "not one!"], "--cursor: 'not one!' is not a cursor", "omit --cursor"),
-        (["gene", "search", "TP53", "--cursor", "xyz"], "--cursor: 'xyz' is not a cursor", "omit --cursor"),
+        (["search", "cancer", "-n", "abc"], "--max-results must be a whole number", "Correct --max-results"),
+        (["search", "cancer", "--max-results=x"], "(got 'x').", "or omit it (default: 20)"),
+        (["serve", "--port", "99999999"], "a whole number from 0 to 65535 (got '99999999').", "--port"),
+        (
+            ["europepmc", "cancer", "--cursor", "not one!"],
+            "(got 'not one!').",
+            "omit --cursor",
+        ),
+        (
+            ["gene", "search", "TP53", "--cursor", "xyz"],
+            "--cursor must be a cursor",
+            "omit --cursor",
+        ),
         (["gene", "search", "TP53", "BRCA1", "--cursor", "xyz"], "--cursor cannot be used with a list", "Omit it"),
         (["gene", "search", "TP53", "BRCA1", "--page-size", "5"], "--page-size cannot be used with a list", "Omit it"),
-        (["related", "abc"], "ID: 'abc' must be a PMID, PMCID or DOI.", "Give a PMID"),
+        (["related", "abc"], "ID must be a PMID, PMCID or DOI (got 'abc').", "Give a PMID"),
         (["db", "link", "gene", "7157"], "'gene' is the name of a database, not an id.", "--from gene"),
-        (["sandbox", "--port", "99999999"], "--port must be between 0 and 65535 (got 99999999).", "--port"),
+        (["sandbox", "--port", "99999999"], "--port must be a whole number from 0 to 65535 (got 99999999).", "--port"),
     ],
 )
 def test_a_wrong_value_is_named_with_the_next_step(cli: Cli, arguments: list[str], message: str, hint: str) -> None:
@@ -83,3 +95,74 @@ def test_an_existing_corrected_copy_is_named_with_one_reason(cli: Cli, tmp_path:
         done = cli(*arguments, "--fix", "--json")
         assert done.status == 2
         assert '"file_exists"' in done.err
+
+
+def list_options_with_limits(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the paths of commands, and their options that accept only numbers or some words."""
+    for name, below in getattr(command, "commands", {}).items():
+        yield from list_options_with_limits(below, (*path, name))
+    for parameter in command.params:
+        # The metavar of a choice lists its words.
+        is_limited = parameter.param_type_name == "option" and (parameter.metavar == "N" or parameter.name == "color")
+        if is_limited and not getattr(command, "commands", None):
+            yield path, max(parameter.opts, key=len)
+
+
+def test_every_option_with_limits_refuses_a_wrong_value_in_one_form(cli: Cli) -> None:
+    options = [found for name in _app.COMMANDS for found in list_options_with_limits(_app.load_command(name), (name,))]
+
+    assert len(options) > 60
+    for path, option in options:
+        done = cli(*path, option, "no!")
+        assert done.status == 2, (path, option)
+        assert f"{option} must be " in done.err, (path, option)
+        assert "(got 'no!')." in done.err, (path, option)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "option", "accepted"),
+    [
+        (["search", "x", "--sort", "newest"], "--sort", "relevance"),
+        (["search", "x", "--since", "x"], "--since", "a date"),
+        (["search", "x", "--format", "no"], "--format", "jsonl"),
+        (["check", "x.bib", "--fail-on", "no"], "--fail-on", "retracted"),
+        (["strategy", "lint", "x.txt", "--fail-on", "no"], "--fail-on", "warning"),
+        (["corpus", "search", "x", "--index", "no"], "--index", "weaviate"),
+        (["convert", "x.bib", "--to", "no"], "--to", "bibtex"),
+        (["cite", "99000001", "--style", "no!"], "--style", "vancouver"),
+        (["merge", "x.bib", "--source", "no"], "--source", "NAME=FILE"),
+        (["sandbox", "--faults", "no"], "--faults", "KIND=SHARE"),
+        (["corpus", "checkpoint", "set", "k", "no"], "TIME", "a date"),
+    ],
+)
+def test_a_wrong_word_is_refused_with_the_accepted_words(
+    cli: Cli, arguments: list[str], option: str, accepted: str
+) -> None:
+    done = cli(*arguments)
+
+    assert done.status == 2
+    assert f"{option} must be " in done.err
+    assert accepted in done.err
+    assert "(got '" in done.err
+
+
+def test_codes_with_hyphens_are_accepted(cli: Cli, tmp_path: Path) -> None:
+    strategy = tmp_path / "s.txt"
+    strategy.write_text("asthma[tiab] OR\n", encoding="utf-8")
+
+    assert cli("strategy", "lint", str(strategy), "--fail-on", "unused-line").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "suggestion"),
+    [
+        (["gene", "show", "7157"], "search, get, pubmed"),
+        (["config", "get", "email"], "show"),
+        (["serach", "x"], "search"),
+    ],
+)
+def test_an_unknown_command_is_refused_with_those_that_exist(cli: Cli, arguments: list[str], suggestion: str) -> None:
+    done = cli(*arguments)
+
+    assert done.status == 2
+    assert suggestion in done.err

@@ -99,7 +99,7 @@ CASES = {
         MESH,
         {"query": "diabetes", "max_results": 500},
         "INVALID_INPUT",
-        "Give max_results a number from 1 to 50.",
+        "Correct max_results",
         "pubmed_lookup_mesh",
         {"query": "diabetes", "max_results": 50},
     ),

@@ -8,6 +8,7 @@ import pytest
 from command_line import Cli
 from example_calls import CORPUS, EXAMPLES
 from mcp_helpers import ServicesFor
+from project_paths import DATA
 
 from entrez_kit import EntrezKit, Settings
 from entrez_kit.base.settings import DEMO_WARNING, load_settings
@@ -19,6 +20,8 @@ from entrez_kit.server.app import EntrezServer
 from entrez_kit.server.tools import Toolbox
 from entrez_kit.server.trimming import DEMO_FLAG
 
+WITHOUT_REQUESTS = {"translate_strategy", "lint_strategy", "merge_references"}
+"""Operations that send no request by default, so the demo does not answer them."""
 CLOSED = {"rag_search", "rag_get", "corpus_checkpoint_get", "corpus_checkpoint_set"}
 
 
@@ -37,10 +40,13 @@ def test_an_answer_of_the_demo_states_it_in_the_document_or_in_a_remark(
     for _, arguments in EXAMPLES[operation.name]:
         answer = Toolbox([operation]).call(services, operation.name, arguments)
 
+        sends_requests = operation.name not in WITHOUT_REQUESTS or arguments.get("online", False)
+        is_from_demo = asked and sends_requests
         has_place = not answer.is_error and operation.name not in CLOSED
-        assert (DEMO_FLAG in json.dumps((answer.structured_content or {}).get("warnings"))) is (asked and has_place)
-        assert ((answer.meta or {}).get("demo") == DEMO_WARNING) is asked
-        assert any(DEMO_FLAG in getattr(part, "text", "") for part in answer.content) is asked
+        warnings = json.dumps((answer.structured_content or {}).get("warnings"))
+        assert (DEMO_FLAG in warnings) is (is_from_demo and has_place)
+        assert ((answer.meta or {}).get("demo") == DEMO_WARNING) is is_from_demo
+        assert any(DEMO_FLAG in getattr(part, "text", "") for part in answer.content) is is_from_demo
 
 
 @pytest.mark.parametrize("asked", [True, False])
@@ -83,3 +89,23 @@ def test_stderr_has_the_demo_warning_once_also_with_quiet(alone: Cli, no_waiting
 
         assert done.err.splitlines() == [f"Warning: {DEMO_WARNING}"], form
         assert (DEMO_WARNING in done.out) is (form == "json"), form
+
+
+def test_a_command_that_sends_no_request_does_not_have_the_demo_warning(alone: Cli, no_waiting: None) -> None:
+    strategy, references = str(DATA / "strategy.txt"), str(DATA / "references.txt")
+    for arguments in (
+        ("strategy", "translate", strategy),
+        ("strategy", "lint", strategy),
+        ("merge", references),
+        ("convert", references, "--to", "ris"),
+        ("guide", "errors"),
+    ):
+        done = alone("--demo", *arguments)
+
+        assert DEMO_WARNING not in done.err + done.out, arguments
+
+
+def test_the_demo_warning_is_printed_for_the_corpus_and_for_cached_replies(alone: Cli, no_waiting: None) -> None:
+    for arguments in (("corpus", "search", "crispr"), ("corpus", "list"), ("spell", "crispr")):
+        for _ in range(2):
+            assert DEMO_WARNING in alone("--demo", *arguments).err, arguments

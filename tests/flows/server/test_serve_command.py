@@ -137,9 +137,9 @@ def test_an_unknown_scope_is_answered_with_the_names_that_a_user_types(
     alone: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCP_AUTH_SECRET_KEY", SECRET)
-    hint = read_error(alone("serve", "token", "--subject", "a", "--scope", "root"))["recovery_hint"]
+    message = read_error(alone("serve", "token", "--subject", "a", "--scope", "root"))["message"]
 
-    names = hint.removeprefix("Choose from ").rstrip(".").split(", ")
+    names = message.partition("one of: ")[2].partition(" (got")[0].split(", ")
     assert names == list(SCOPE_NAMES)
     issued = json.loads(alone("serve", "token", "--subject", "a", "--scope", ",".join(names), "--json").out)
     assert issued["scopes"] == list(SCOPES)

@@ -165,7 +165,7 @@ def test_toolsets_are_read_from_a_list() -> None:
     assert read_toolsets("entrez, Pubmed") == ("pubmed", "entrez")
     with pytest.raises(InvalidInput, match="'genes'") as caught:
         read_toolsets("pubmed,genes")
-    assert "pubmed, gene, corpus, entrez" in caught.value.recovery_hint
+    assert "pubmed, gene, corpus, entrez" in caught.value.message
 
 
 # Names

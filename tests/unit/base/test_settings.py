@@ -322,7 +322,7 @@ def test_numbers_are_accepted_up_to_their_bounds_and_rejected_outside_of_them(
     for accepted in (setting.low, setting.high):
         assert getattr(sources.load(**{setting.variable: str(accepted)}), setting.name) == accepted
     for refused in (setting.low - 1, setting.high + 1):
-        with pytest.raises(NotConfigured, match=f"{setting.variable} must be between"):
+        with pytest.raises(NotConfigured, match=f"{setting.variable} must be a whole number from"):
             sources.load(**{setting.variable: str(refused)})
 
 
@@ -364,7 +364,7 @@ def test_flags_are_accepted_in_their_usual_spellings(sources: Sources, text: str
 def test_flags_and_choices_reject_other_words(sources: Sources) -> None:
     with pytest.raises(NotConfigured, match="ENTREZ_KIT_DEMO must be true or false"):
         sources.load(ENTREZ_KIT_DEMO="maybe")
-    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT must be one of table, json, "):
+    with pytest.raises(NotConfigured, match=r"ENTREZ_KIT_FORMAT must be one of: table, json, "):
         sources.load(ENTREZ_KIT_FORMAT="word")
     assert sources.load(ENTREZ_KIT_FORMAT="JSON", MCP_LOG_LEVEL="Warning").format == "json"
 

@@ -203,9 +203,9 @@ def test_set_writes_to_the_named_file(main: Cli, config: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("name", "given", "text"),
     [
-        ("ncbi_max_retries", "99", "between 0 and 10 (got '99')"),
+        ("ncbi_max_retries", "99", "from 0 to 10 (got '99')"),
         ("ncbi_max_retries", "many", "whole number"),
-        ("format", "word", "one of table, json"),
+        ("format", "word", "one of: table, json"),
         ("europepmc_enabled", "perhaps", "true or false"),
         ("eutils_url", "http://me:hunter2@host/entrez/eutils", "without user"),
         ("ncbi_admin_email", "nobody", "an e-mail address"),

@@ -212,21 +212,25 @@ class Limited(Request):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "hint"),
+    ("arguments", "message", "hint"),
     [
-        ({"names": ["a"]}, "Give names.0 a text of 2 or more characters."),
-        ({"names": ["ab"] * 4}, "Give names a list of 1 to 3 entries."),
-        ({"names": 1}, "Give names a list of 1 to 3 entries."),
-        ({"names": ["ab"], "number": 0}, "Give number a number of 1 or more."),
-        ({"names": ["ab"], "year": "19"}, "Give year four digits, such as 2019."),
-        ({"names": ["ab"], "flag": "maybe"}, "Give flag true or false (Whether it is on)."),
+        ({"names": ["a"]}, "names.0 must be a text of 2 or more characters (got 'a').", "Correct names.0."),
+        ({"names": ["ab"] * 4}, "names must be a list of 1 to 3 entries (got 4 entries).", "Correct names."),
+        ({"names": 1}, "names must be a list of 1 to 3 entries (got 1).", "Correct names."),
+        ({"names": ["ab"], "number": 0}, "number must be a whole number of 1 or more (got 0).", "or omit it"),
+        ({"names": ["ab"], "year": "19"}, "year must be four digits, such as 2019 (got '19').", "or omit it"),
+        ({"names": ["ab"], "flag": "maybe"}, "flag must be true or false (got 'maybe').", "or omit it"),
     ],
 )
-def test_the_hint_is_what_the_declaration_of_the_argument_accepts(arguments: dict[str, Any], hint: str) -> None:
+def test_a_wrong_value_is_named_with_what_the_declaration_of_the_argument_accepts(
+    arguments: dict[str, Any], message: str, hint: str
+) -> None:
     with pytest.raises(ValidationError) as caught:
         Limited.model_validate(arguments)
 
-    assert invalid_arguments(caught.value, Limited).recovery_hint == hint
+    error = invalid_arguments(caught.value, Limited)
+    assert error.message == message
+    assert hint in error.recovery_hint
 
 
 def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services) -> None:
@@ -242,14 +246,14 @@ def test_a_problem_with_an_argument_has_a_reason_for_programs(services: Services
 @pytest.mark.parametrize(
     ("operation", "arguments", "hint"),
     [
-        (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Give offset a number from 0 to 9998."),
-        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "newest"}, "Give sort_by one of these values ("),
-        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Give query_term a text of 3 or more characters. "),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "offset": -1}, "Correct offset, or omit it"),
+        (SEARCH_ARTICLES, {"query_term": "asthma", "sort_by": "relevence"}, "Did you mean relevance?"),
+        (SEARCH_ARTICLES, {"query_term": "a", "max_results": 0}, "Correct query_term. Correct max_results, or omit it"),
         (SEARCH_ARTICLES, {}, "Add query_term."),
         (SEARCH_ARTICLES, {"query_term": "asthma", "colour": 1}, "Remove or rename colour. help() lists the "),
         (FETCH_CONTENTS, {"query_key": "1"}, "Add web_env."),
-        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Give retmax a number of 1 or more."),
-        (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar: the-lancet"),
+        (FETCH_CONTENTS, {"pmids": ["1"], "retmax": "many"}, "Correct retmax, or omit it"),
+        (FORMAT_CITATIONS, {"pmids": ["1"], "citation_styles": ["lancett"]}, "Similar styles are the-lancet"),
     ],
 )
 def test_the_hint_names_the_argument_and_what_to_do(

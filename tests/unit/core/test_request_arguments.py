@@ -45,7 +45,8 @@ def test_a_boolean_is_not_a_number(operation: Operation[Any, Any], name: str, va
     with pytest.raises(EntrezKitError) as caught:
         operation.build({**required, name: value})
 
-    assert "not true or false" in caught.value.message
+    assert f"{name} must be a whole number" in caught.value.message
+    assert f"(got {value})" in caught.value.message
 
 
 @pytest.mark.parametrize("name", ["pmids", "ids", "source_pmid", "entrez_id"])

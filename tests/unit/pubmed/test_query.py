@@ -139,7 +139,7 @@ def test_values_out_of_bounds_are_rejected_with_the_field(field: str, value: obj
 
 
 def test_a_request_for_more_than_pubmeds_maximum_names_the_way_to_all_results() -> None:
-    with pytest.raises(InvalidInput, match="must be 9999 or less") as caught:
+    with pytest.raises(InvalidInput, match="from 1 to 9999") as caught:
         SEARCH_ARTICLES.build({"query_term": "asthma", "max_results": 10_000})
     assert "kit.search_all" in caught.value.recovery_hint
 

@@ -135,7 +135,7 @@ def test_scopes_are_read_with_and_without_their_prefix() -> None:
     )
     with pytest.raises(InvalidInput, match="'genes'") as caught:
         read_scopes(["genes"])
-    assert "gene, corpus.read" in caught.value.recovery_hint
+    assert "gene, corpus.read" in caught.value.message
 
 
 def test_every_toolset_has_its_scope_and_the_corpus_has_two() -> None:

@@ -56,7 +56,7 @@ _CODINGS: Final = frozenset(("", "gzip", "x-gzip", "deflate", "identity", "none"
 _REACH: Final = {
     "dns": "its name cannot be resolved",
     "connection": "the connection failed",
-    "proxy": "the proxy rejected the request",
+    "proxy": "the request failed at the proxy",
     "tls": "its TLS certificate or connection was rejected",
     "timeout": "it did not answer in time",
 }
