@@ -5,6 +5,18 @@ from typing import Any
 PROGRAM = "entrez-kit"
 
 
+class ReaderGone(BaseException):
+    """The reader of standard output closed the pipe (``| head``). This is not an error; handlers must not catch it."""
+
+
+class Ended(BaseException):
+    """The program was ended by a signal; temporary files are removed on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 def build_command(name: str) -> Any:
     """Import a subcommand (a group ``app`` or a single ``command``) without the common options."""
     from importlib import import_module

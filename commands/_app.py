@@ -1,13 +1,18 @@
 """The terminal front end: ``main``, the list of subcommands, and the handling of errors."""
 
 import contextlib
+import io
+import os
 import re
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from difflib import get_close_matches
 from functools import cache, partial
 from pathlib import Path
+from types import FrameType
 from typing import Annotated, Any, Final, Literal, cast
 
 import typer
@@ -18,16 +23,7 @@ from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
 from entrez_kit.base.frontend_text import cut_middle
 from entrez_kit.base.output_formats import Family
 
-from . import PROGRAM, build_command
-from ._output import (
-    Ended,
-    ReaderGone,
-    drop_output,
-    flush_output,
-    prepare_streams,
-    signals_end_the_program,
-    write_error,
-)
+from . import PROGRAM, Ended, ReaderGone, build_command
 from ._state import State, get_formats, usage_error
 
 NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
@@ -185,6 +181,8 @@ def _run_command(arguments: list[str], state: State) -> int:
     except Exception as exc:
         failure = _find_output_failure() if isinstance(exc, OSError) else None
         if failure is not None:
+            from ._formats import write_error
+
             drop_output()
             error = write_error("standard output", failure)
         else:
@@ -307,6 +305,7 @@ def _flush(status: int, state: State) -> int:
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
+            from ._formats import write_error
             from ._report import report_error
 
             report_error(state, write_error("standard output", failure))
@@ -324,6 +323,94 @@ def _finish_recording(status: int, state: State) -> int:
         report_error(state, exc)
         return int(exc.exit_code) if status == Exit.DONE else status
     return status
+
+
+# Standard streams and signals
+
+
+class GuardedOutput(io.TextIOWrapper):
+    """Standard output in UTF-8 that raises ReaderGone for every writer if the reader has left."""
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+    def flush(self) -> None:
+        """Flush the written text."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+
+def prepare_streams() -> None:
+    """Set up standard streams in UTF-8 for any locale, even if the caller closed them."""
+    _fill_closed_descriptors()
+    if sys.stdout is None:
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # lives as long as the process
+    elif sys.platform == "win32" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # the Windows console is not only a descriptor
+    elif sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        # A second wrapper over the same descriptor; the first has an empty buffer and stays valid.
+        binary = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)
+        sys.stdout = GuardedOutput(binary, encoding="utf-8", errors="replace", line_buffering=binary.isatty())
+    if sys.stderr is not None and isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _fill_closed_descriptors() -> None:
+    """Open the null device for closed standard streams, so that no cache file gets their descriptors."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)  # gets the lowest free descriptor, which is this one
+
+
+def flush_output() -> None:
+    """Flush standard output.
+
+    Raises:
+        ReaderGone: the reader has left.
+        OSError: standard output cannot be written.
+    """
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
+
+
+def drop_output() -> None:
+    """Redirect standard output to the null device, so that Python reports no error at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+@contextlib.contextmanager
+def signals_end_the_program() -> Iterator[None]:
+    """Turn signals that end a process into ``Ended``, so that temporary files are removed on the way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Ended(number)
+
+    before = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # A signal that the caller ignores (nohup) stays ignored.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # Common options, which are allowed before or after the name of a command

@@ -22,9 +22,8 @@ from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
-from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
+from ._formats import PAGE_BREAK, Job, Sink, TextWriter, View, Writer
 from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
-from ._output import Sink
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def emit(
     document: Any,
     table: "Callable[[], RenderableType] | None" = None,
     *,
-    records: Sequence[Mapping[str, Any]] | None = None,
+    records: Sequence[Any] | None = None,
     page: Callable[[Record], str] | None = None,
     text: str | None = None,
     between: str = PAGE_BREAK,

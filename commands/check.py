@@ -17,20 +17,18 @@ from entrez_kit.references.check.check_result import CheckResult, LeftOut, Refer
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
-from ._formats import TextWriter, View
+from . import _views
+from ._formats import Sink, TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._input import name_corrected_file, name_file
 from ._options import build_option, request_options
-from ._output import Sink
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
 from ._state import STDIN, accept_formats, usage_error
-from ._views.markdown import escape, render_status
-from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
+from ._views.markdown import escape, write_status
+from ._views.text import PUBMED, STATUS_WORDS, build_page_address, list_findings
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.references.check.accepted import Accepted
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
@@ -235,15 +233,9 @@ def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bo
     return name_corrected_file(source.path, overwrite=overwrite)
 
 
-def _render_check_table(result: CheckResult, console: "Console") -> "RenderableType":
-    from ._views.check import check_table
-
-    return check_table(result, console)
-
-
 def _view(files: list[Path]) -> View[CheckResult]:
     return View(
-        table=_render_check_table,
+        table=lambda result, console: _views.check.render_check(result, console),
         columns=build_columns(*(("file",) if len(files) > 1 else ()), *COLUMNS)
         | {"codes": _list_codes, "findings": list_findings},
         page=_page,
@@ -288,8 +280,8 @@ def _page(record: Record) -> str:
     subject = " ".join(escape(text) for text in (file, number, record["key"], record.get("title") or "") if text)
     lines = [escape(finding) for finding in list_findings(record)]
     if record.get("pmid"):
-        lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return render_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
+        lines.append(f"[PMID {record['pmid']}](<{build_page_address(PUBMED, record['pmid'])}>)")
+    return write_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
 
 
 def _report_notes(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,7 @@ from entrez_kit.citations.write_files import FILES
 from entrez_kit.core.model import WrongValue
 from entrez_kit.pubmed.record_batches import BATCH
 
+from . import _views
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
@@ -26,9 +27,6 @@ from ._options import Parameter, build_ids_argument, build_option, request_optio
 from ._pipeline import emit, get_state, plan, run, warn, was_typed
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
 from ._views.markdown import escape
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 DEFAULT_STYLES: Final = ("apa",)
 _FILES_OF_REFERENCES: Final = "files of references"
@@ -128,16 +126,10 @@ def _wants_file(ctx: typer.Context, output: Plan, style: str) -> bool:
     return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
 
-def _render_citations_page(result: CitationsResult, console: "Console") -> "RenderableType":
-    from ._views.citations import render_citations
-
-    return render_citations(result, console)
-
-
 def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
     numbers = count(1) if numbered else repeat(0)
     return View(
-        table=_render_citations_page,
+        table=lambda result, console: _views.citations.render_citations(result, console),
         records=_yield_records,
         columns=build_columns("pmid", "title") | _build_columns(styles),
         page=lambda record: _format_item(record, next(numbers)),

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -11,6 +11,7 @@ from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, l
 from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
@@ -19,18 +20,8 @@ from ._pipeline import get_state, plan, run
 from ._state import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
 from ._views.text import get_standing_status
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-
 FILES: Final = list_formats(Family.REFERENCES)
 _FILES: Final = "files of references"
-
-
-def _render_convert_table(result: ConvertResult, console: "Console") -> "RenderableType":
-    from ._views.databases import convert_table
-
-    return convert_table(result, console)
 
 
 def _build_argument() -> Parameter:
@@ -143,7 +134,7 @@ def command(
             yield describe_failure(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
-        table=_render_convert_table,
+        table=lambda result, console: _views.databases.render_conversions(result, console),
         records=yield_records,
         columns=build_columns("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": get_standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],

@@ -16,6 +16,7 @@ from entrez_kit.databases.names import PERMANENT_DATABASES, looks_like_uid
 from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
 from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
 
+from . import _views
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure
@@ -101,12 +102,6 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     run(ctx, INFO, request, view)
 
 
-def _render_search_table(result: EntrezSearchResult, console: "Console") -> "RenderableType":
-    from ._views.databases import search_table
-
-    return search_table(result, console)
-
-
 @app.command("search")
 @accept_formats(*ROWS, Family.COUNT, fields="id")
 @request_options(
@@ -135,17 +130,11 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
             report_omitted(ctx, describe_rest(total - next_offset, f"--offset {next_offset}"))
 
     view: View[EntrezSearchResult] = View(
-        table=_render_search_table,
+        table=lambda result, console: _views.databases.render_search(result, console),
         columns=build_columns("id"),
         id_key="id",
     )
     run(ctx, SEARCH, request, view, afterwards=report_notes)
-
-
-def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_summaries
-
-    return render_summaries(result, console)
 
 
 @app.command("summary")
@@ -162,7 +151,7 @@ def summary(ctx: typer.Context, request: SummaryRequest) -> None:
         yield item.document or describe_failure(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
-        table=_render_summary_table,
+        table=lambda result, console: _views.databases.render_summaries(result, console),
         records=yield_records,
         columns={**build_columns("uid"), "title": _get_title},
         id_key="uid",
@@ -208,12 +197,6 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
-def _render_link_table(result: LinkResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_links
-
-    return render_links(result, console)
-
-
 @app.command("link")
 @accept_formats(*ROWS, fields="source_id")
 @request_options(
@@ -245,7 +228,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
         yield from ({"source_id": linkset.source_id, **convert_to_data(link)} for link in linkset.links)
 
     view: View[LinkResult] = View(
-        table=_render_link_table,
+        table=lambda result, console: _views.databases.render_links(result, console),
         records=yield_records,
         rows=yield_rows,
         row_model=LinkRow,

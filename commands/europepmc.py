@@ -1,6 +1,6 @@
 """`entrez-kit europepmc`: search Europe PMC, including preprints, by page or for many results."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,19 +13,17 @@ from entrez_kit.pubmed.europepmc.search_europepmc import (
 )
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
 from ._state import accept_formats
-from ._views.markdown import page
-from ._views.text import ARTICLE_COLUMNS, record_key
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from ._views.markdown import write_article
+from ._views.text import ARTICLE_COLUMNS, get_record_key
 
 COLUMNS: Final = {
-    "id": record_key,
+    "id": get_record_key,
     **ARTICLE_COLUMNS,
     **build_columns("source", "epmc_id", "preprint_server"),
     **build_columns("cited_by_count", "is_open_access", "first_publication_date"),
@@ -95,17 +93,11 @@ def command(
     )
 
 
-def _render_search_table(result: EuropePMCResult, console: "Console") -> "RenderableType":
-    from ._views.europepmc import search_table
-
-    return search_table(result, console)
-
-
 def _view(query: str) -> View[EuropePMCResult]:
     return View(
-        table=_render_search_table,
+        table=lambda result, console: _views.europepmc.render_search(result, console),
         columns=COLUMNS,
-        page=page,
+        page=write_article,
         ids=lambda article: [article.key],
         articles=lambda article: [article],
         title=f"{query} - Europe PMC",

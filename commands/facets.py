@@ -1,26 +1,16 @@
 """`entrez-kit facets`: counts of a query's results by year, journal, type and MeSH heading."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.facets import COUNT_FACETS, FACETS, FacetRow, FacetsRequest, FacetsResult
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import BROADER, build_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-
-def _render_facets_table(result: FacetsResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_facets
-
-    return render_facets(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.COUNT, fields="value,count")
@@ -39,5 +29,7 @@ def command(ctx: typer.Context, request: FacetsRequest) -> None:
     One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
     """
     columns = build_columns("facet", "value", "count", "ui")
-    view: View[FacetsResult] = View(_render_facets_table, record_model=FacetRow, columns=columns)
+    view: View[FacetsResult] = View(
+        lambda result, console: _views.databases.render_facets(result, console), record_model=FacetRow, columns=columns
+    )
     run(ctx, COUNT_FACETS, request, view, label="Reading records")

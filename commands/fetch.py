@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -22,18 +22,15 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_batches import BATCH
 
-from ._formats import TextWriter, View, Writer
+from . import _views
+from ._formats import Sink, TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import build_ids_argument, build_option, request_options
-from ._output import Sink
 from ._pipeline import advise, get_state, note, plan, run, was_typed
 from ._state import accept_formats, usage_error
-from ._views.markdown import page
+from ._views.markdown import write_article
 from ._views.text import ARTICLE_COLUMNS
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 FORMATS: Final = (
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS),
@@ -93,16 +90,10 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     fetch_and_print(ctx, request.model_copy(update={"detail_level": level}))
 
 
-def _render_fetch_table(result: FetchResult, console: "Console") -> "RenderableType":
-    from ._views.articles import render_fetch_table
-
-    return render_fetch_table(result, console)
-
-
 def fetch_and_print(
     ctx: typer.Context,
     request: FetchRequest,
-    table: Any = _render_fetch_table,
+    table: Any = lambda result, console: _views.articles.render_fetch(result, console),
     *,
     idle: str = "Standard input contained no ids, so nothing was fetched.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
@@ -151,7 +142,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         records=_yield_records,
         record_model=_MODELS[level],
         columns=ARTICLE_COLUMNS,
-        page=page,
+        page=write_article,
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
         articles=lambda item: [item.document] if item.document is not None else [],
         writers={"xml": create_xml_writer, "nbib": create_medline_writer},  # the bytes that NCBI sent

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -18,18 +18,13 @@ from entrez_kit.fulltext.fetch_fulltext import (
     Fulltexts,
 )
 
-from ._formats import View
+from . import _views
+from ._formats import Sink, View, Writer
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._ids import NAME_ARTICLES, describe_failure
 from ._options import build_ids_argument, build_option, request_options
 from ._pipeline import get_state, note, plan, refuse_without, run
 from ._state import accept_formats, is_terminal
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from ._formats import Writer
-    from ._output import Sink
 
 
 @accept_formats(
@@ -83,32 +78,21 @@ def _is_read(ctx: typer.Context) -> bool:
     return output.format.is_read and not (output.format.family is Family.SCREEN and wants_table)
 
 
-def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
-    from ._views.fulltext import render_fulltext_table
-
-    return render_fulltext_table(result, console)
-
-
-def _write_pages(sink: "Sink") -> "Writer[Any]":
-    from ._views.fulltext import Pages
-
-    return Pages(sink)
-
-
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def create_page_reader(sink: "Sink") -> "Writer[Any]":
-        from ._views.fulltext import create_reader
+    def write_on_screen(sink: Sink) -> Writer[Any]:
+        return _views.fulltext.create_screen_writer(sink, get_state(ctx))
 
-        return create_reader(sink, get_state(ctx))
+    def write_pages(sink: Sink) -> Writer[Any]:
+        return _views.fulltext.FulltextWriter(sink)
 
     return View(
-        table=_render_fulltext_table,
+        table=lambda result, console: _views.fulltext.render_fulltext(result, console),
         records=_yield_records,
         columns=COLUMNS,
         ids=lambda item: (
             str(article.get("pmid") or article.get("pmcid") or article.get("doi")) for article in _yield_articles(item)
         ),
-        writers={"table": create_page_reader, "md": create_page_reader} if is_read else {"md": _write_pages},
+        writers=dict.fromkeys(("table", "md"), write_on_screen) if is_read else {"md": write_pages},
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -15,15 +15,13 @@ from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
@@ -65,12 +63,6 @@ GENE_IDS: Final = build_ids_argument(
 )
 
 
-def _render_search_table(page: GenePage, console: "Console") -> "RenderableType":
-    from ._views.gene import search_table
-
-    return search_table(page, console)
-
-
 _SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*")
 """A word that is written like a symbol: TP53, p53, Trp53, HLA-A; "cancer" and "AND" are not."""
 TABLE_OF_SYMBOLS: Final = ("symbol", "gene_symbol", "hgnc_symbol", "gene_name", "gene", "input")
@@ -105,12 +97,6 @@ def _read_query(ctx: typer.Context, typed: Any, files: Any, values: dict[str, An
 
 def _is_symbol(word: str) -> bool:
     return word not in _OPERATORS and _SYMBOL.fullmatch(word) is not None
-
-
-def _render_symbols_table(result: SymbolsResult, console: "Console") -> "RenderableType":
-    from ._views.gene import render_symbols
-
-    return render_symbols(result, console)
 
 
 def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
@@ -150,7 +136,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
         return
     request = build_request(ctx, SEARCH_GENES, {**options, "query": options["query"][0]})
     view: View[GenePage] = View(
-        table=_render_search_table,
+        table=lambda page, console: _views.gene.render_search(page, console),
         total=lambda page: page.pagination.total_count or 0,
         columns=CANDIDATE_COLUMNS,
         id_key="id",
@@ -174,7 +160,7 @@ def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     symbols, organism = options.pop("query"), options.pop("organism")
     arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
     view: View[SymbolsResult] = View(
-        table=_render_symbols_table,
+        table=lambda result, console: _views.gene.render_symbols(result, console),
         records=_yield_symbol_records,
         total=lambda result: result.total_found,
         columns=SYMBOL_COLUMNS,
@@ -182,18 +168,6 @@ def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     )
     request = build_request(ctx, FIND_SYMBOLS, arguments)
     run(ctx, FIND_SYMBOLS, request, view, idle="Standard input contained no symbols, so no request was sent.")
-
-
-def _render_gene_page(gene: Gene, console: "Console") -> "RenderableType":
-    from ._views.gene import render_gene
-
-    return render_gene(gene, console)
-
-
-def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType":
-    from ._views.gene import batch_table
-
-    return batch_table(batch, console)
 
 
 @app.command("get")
@@ -210,14 +184,14 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     columns = SLIM_COLUMNS if options["slim"] else GENE_COLUMNS
     if len(ids) == 1:
         gene_view: View[Gene] = View(
-            table=_render_gene_page,
+            table=lambda gene, console: _views.gene.render_gene(gene, console),
             columns=columns,
             id_key="id",
         )
         run(ctx, GET_GENE, build_request(ctx, GET_GENE, {"entrez_id": ids[0], **options}), gene_view)
         return
     several: View[GeneBatch] = View(
-        table=_render_batch_table,
+        table=lambda batch, console: _views.gene.render_batch(batch, console),
         records=_yield_records,
         columns=columns,
         id_key="id",
@@ -241,12 +215,6 @@ def _yield_records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
     yield describe_failed_input(item) if item.result is None else convert_to_data(item.result)
 
 
-def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableType":
-    from ._views.gene import render_links
-
-    return render_links(links, console)
-
-
 @app.command("pubmed")
 @accept_formats(*FORMATS, Family.COUNT, fields="pmid")
 @request_options(GET_PUBMED_LINKS, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
@@ -260,7 +228,7 @@ def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
     offset = options["offset"]
 
     view: View[PubMedLinks] = View(
-        table=_render_links_table,
+        table=lambda links, console: _views.gene.render_links(links, console),
         total=lambda links: links.total_count,
         columns=build_columns("pmid"),
     )

@@ -9,17 +9,12 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
+from . import _views
 from ._pipeline import emit, note
 from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
-
-
-def _render_markdown_page(markdown: str) -> "RenderableType":
-    from ._views.reading import render_markdown
-
-    return render_markdown(markdown)
 
 
 @accept_formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
@@ -59,7 +54,7 @@ def command(
     else:
         document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
         text = guide.text
-        emit(ctx, document, lambda: _render_markdown_page(text), text=text)
+        emit(ctx, document, lambda: _views.reading.render_markdown(text), text=text)
 
 
 def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
@@ -73,13 +68,14 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
             details={"reason": "phrase_not_found"},
         )
 
-    def render_table() -> "RenderableType":
-        from ._views.tables import build_fact_list
-
-        return build_fact_list(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
-
     text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
-    emit(ctx, [asdict(match) for match in matches], render_table, text=text)
+    lines = [(f"{match.topic}:{match.line}", match.text) for match in matches]
+    emit(
+        ctx,
+        [asdict(match) for match in matches],
+        lambda: _views.tables.build_fact_list(lines, "bold cyan"),
+        text=text,
+    )
 
 
 def _list(ctx: typer.Context) -> None:
@@ -91,9 +87,7 @@ def _list(ctx: typer.Context) -> None:
         from rich.console import Group
         from rich.text import Text
 
-        from ._views.tables import build_fact_list
-
-        listed = build_fact_list(((guide.topic, guide.summary) for guide in guides), "bold cyan")
+        listed = _views.tables.build_fact_list(((guide.topic, guide.summary) for guide in guides), "bold cyan")
         return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
 
     emit(ctx, document, render_table, text=f"# Guides\n\n{text}\n")

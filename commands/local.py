@@ -14,19 +14,15 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
-from ._formats.fields import convert_to_data
-from ._output import Ended
+from . import Ended, _views
 from ._pipeline import emit, get_state, note
 from ._report import report_error, watching
 from ._state import accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from entrez_kit.local.copies import CopyInfo
     from entrez_kit.local.importing import CopyImportResult
     from entrez_kit.local.plan_import import ImportPlan
-    from entrez_kit.local.verifying import Verification
     from entrez_kit.services.transport.download.files import FileServer
 
 app = typer.Typer(
@@ -78,7 +74,7 @@ def _report_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
 
 
 def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
-    emit(ctx, result, partial(_render_import, result))
+    emit(ctx, result, lambda: _views.local.render_import(result))
     if result.failed:
         missing = [failure.file for failure in result.failed]
         first = result.failed[0].message
@@ -174,7 +170,7 @@ def list_command(ctx: typer.Context) -> None:
                 copy.close()
         except StoreError as exc:
             get_state(ctx).warn(exc.message)
-    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[convert_to_data(copy) for copy in copies])
+    emit(ctx, {"copies": copies}, lambda: _views.local.render_copies(copies), records=copies)
 
 
 @app.command("show")
@@ -190,7 +186,7 @@ def show_command(ctx: typer.Context, name: Name) -> None:
         info = copy.info
     finally:
         copy.close()
-    emit(ctx, info, partial(_render_copy, info))
+    emit(ctx, info, lambda: _views.local.render_copy(info))
 
 
 @app.command("verify")
@@ -207,7 +203,7 @@ def verify_command(
 
     with watching(get_state(ctx), f"Verifying {name}"):
         result = verify_copy(get_state(ctx).settings, name, full=full)
-    emit(ctx, result, partial(_render_verification, result))
+    emit(ctx, result, lambda: _views.local.render_verification(result))
     if not result.ok:
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -237,33 +233,6 @@ def remove_command(
     if info is not None:
         document |= {"records": info.records, "freed_bytes": info.size_bytes}
     emit(ctx, document, lambda: f"Removed {name}.")
-
-
-# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
-
-
-def _render_import(result: "CopyImportResult") -> "RenderableType":
-    from ._views.local import import_page
-
-    return import_page(result)
-
-
-def _render_list(copies: "list[CopyInfo]") -> "RenderableType":
-    from ._views.local import list_page
-
-    return list_page(copies)
-
-
-def _render_copy(info: "CopyInfo") -> "RenderableType":
-    from ._views.local import copy_page
-
-    return copy_page(info)
-
-
-def _render_verification(result: "Verification") -> "RenderableType":
-    from ._views.local import render_verification
-
-    return render_verification(result)
 
 
 @app.command()

@@ -33,12 +33,12 @@ ONE: Final = "One reference"
 
 def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Console") -> "RenderableType":
     """Return the table; the warnings about its rows go to stderr."""
-    from ._views.databases import match_table
+    from ._views.databases import render_matches
 
     for match in result.results:
         for warning in match.warnings:
             warn(ctx, f"{match.key}: {warning.message}")
-    return match_table(result, console)
+    return render_matches(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, fields="key,pmid")

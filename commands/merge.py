@@ -14,17 +14,15 @@ from entrez_kit.references.merge.merge_documents import MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.works import FILES
 
-from ._formats import TextWriter, View
+from . import _views
+from ._formats import Sink, TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
-from ._output import Sink
 from ._pipeline import build_request, get_state, note, run, warn
 from ._reference_sources import read_records, read_text
 from ._state import accept_formats, usage_error
 from ._views.markdown import escape
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.references.merge.review import ReviewRow
 
 COLUMNS: Final = (
@@ -130,12 +128,6 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
     return found
 
 
-def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
-    from ._views.merge import merge_page
-
-    return merge_page(result, console)
-
-
 def _yield_rows(result: MergeResult) -> Iterator[Record]:
     """Yield each work as a row."""
     return (work.build_row() for work in result.works)
@@ -150,7 +142,7 @@ def _view() -> View[MergeResult]:
         )
     writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)
     return View(
-        table=_render_table,
+        table=lambda result, console: _views.merge.render_merge(result, console),
         records=_yield_rows,
         columns=build_columns(*COLUMNS),
         record_model=DocumentPaths(sample=[dict.fromkeys(COLUMNS, "")]),

@@ -1,26 +1,16 @@
 """`entrez-kit mesh`: headings, synonyms, scope notes, tree numbers and subheadings."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from entrez_kit.base.output_formats import Family
 from entrez_kit.databases.mesh import MESH, MeshRequest, MeshResult
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import plan, report_omitted, run
 from ._state import accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-
-def _render_mesh_table(result: MeshResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_mesh
-
-    return render_mesh(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.COUNT, fields="name,ui")
@@ -49,5 +39,7 @@ def command(ctx: typer.Context, request: MeshRequest) -> None:
             report_omitted(ctx, f"There are more results. Add --offset {result.next_offset} to show them.")
 
     columns = build_columns("ui", "name", "kind", "tree_numbers", "entry_terms", "scope_note", "subheadings")
-    view: View[MeshResult] = View(table=_render_mesh_table, columns=columns, id_key="ui")
+    view: View[MeshResult] = View(
+        table=lambda result, console: _views.databases.render_mesh(result, console), columns=columns, id_key="ui"
+    )
     run(ctx, MESH, request, view, afterwards=report_notes)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -12,6 +12,7 @@ from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.related_documents import RelationshipsResult, to_full_name
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
@@ -19,11 +20,8 @@ from ._ids import NAME_ARTICLES, run_each
 from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
-from ._views.markdown import escape, render_item
+from ._views.markdown import escape, write_item
 from ._views.text import get_standing_status
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -87,21 +85,15 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
 def _format_item(record: Record) -> str:
     """Return a related article as a list item; a work outside PubMed by its citation text."""
     if record.get("pmid"):
-        return render_item(record)
+        return write_item(record)
     words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
     text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
     address = record.get("link_url")
     return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
 
 
-def _render_related_table(result: RelationshipsResult, console: "Console") -> "RenderableType":
-    from ._views.related import render_related
-
-    return render_related(result, console)
-
-
 _ARTICLES: Final[View[RelationshipsResult]] = View(
-    table=_render_related_table,
+    table=lambda result, console: _views.related.render_related(result, console),
     columns=build_columns(*COLUMNS) | {"standing": get_standing_status},
     page=_format_item,
     between="",
@@ -117,7 +109,7 @@ def _yield_citations(result: RelationshipsResult) -> Iterator[Record]:
 
 
 _CITATIONS: Final[View[RelationshipsResult]] = View(
-    table=_render_related_table,
+    table=lambda result, console: _views.related.render_related(result, console),
     records=_yield_citations,
     record_model=Any,
     columns=build_columns("pmid", "style", "citation"),

@@ -1,14 +1,13 @@
 """`entrez-kit review`: a systematic review as a folder of plain files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
 from entrez_kit.reviews.export_works import SCREEN_EXPORT
@@ -21,15 +20,13 @@ from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.strategy_text import read_strategy_text
 
+from . import _views
 from ._formats import View
 from ._input import name_file, read_content
 from ._options import build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_records
 from ._state import accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
 
 app = typer.Typer(
     help="Keep a systematic review as a folder of plain files: search, import, deduplicate, screen, update, report.\n\n"
@@ -44,12 +41,7 @@ FOLDER: Final = build_option("folder", metavar="DIR")
 
 
 def _view(title: str, folder: str) -> View[Any]:
-    def render(result: Result, console: "Console") -> "RenderableType":
-        from ._views.review import render_review
-
-        return render_review(result, folder)
-
-    return View(table=render, title=title)
+    return View(table=lambda result, console: _views.review.render_review(result, folder), title=title)
 
 
 def _run_step(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:

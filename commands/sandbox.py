@@ -9,7 +9,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
 
-from ._output import Ended
+from . import Ended
 from ._pipeline import emit, note
 
 if TYPE_CHECKING:

@@ -27,12 +27,12 @@ def command(ctx: typer.Context, request: FetchRequest) -> None:
     pmids: list[str] = []
 
     def page(result: FetchResult, console: Any) -> Any:
-        from ._views.markdown import render_for_screen
+        from ._views.markdown import write_article_for_screen
         from ._views.reading import render_markdown
 
         records = [convert_to_data(article) for article in result.articles or []]
         pmids.extend(str(record["pmid"]) for record in records)
-        return render_markdown("\n---\n\n".join(render_for_screen(record, full=full) for record in records))
+        return render_markdown("\n---\n\n".join(write_article_for_screen(record, full=full) for record in records))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"

@@ -1,28 +1,16 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from typing import TYPE_CHECKING
-
 import typer
 
 from entrez_kit.base.output_formats import Family
 from entrez_kit.databases.spell import SPELL, SpellRequest
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
 from ._options import build_argument, build_option, request_options
 from ._pipeline import run
 from ._state import accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from entrez_kit.databases.spell import SpellResult
-
-
-def _render_spell_table(result: "SpellResult", console: "Console") -> "RenderableType":
-    from ._views.databases import spell_table
-
-    return spell_table(result, console)
 
 
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, fields="original,corrected")
@@ -33,4 +21,9 @@ def command(ctx: typer.Context, request: SpellRequest) -> None:
     Without a suggestion the query is returned unchanged; its spelling may still be wrong.
     """
     columns = build_columns("original", "corrected", "has_suggestion")
-    run(ctx, SPELL, request, View(table=_render_spell_table, columns=columns))
+    run(
+        ctx,
+        SPELL,
+        request,
+        View(table=lambda result, console: _views.databases.render_spelling(result, console), columns=columns),
+    )

@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -16,17 +16,14 @@ from entrez_kit.strategies.strategy_text import WORDS_HINT, read_strategy_text
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 from entrez_kit.strategies.translated_lines import StrategyResult
 
-from ._formats import View
+from . import _views
+from ._formats import Sink, View
 from ._formats.fields import Record, build_columns
 from ._input import name_corrected_file, name_file, read_content, read_identifiers
 from ._options import build_option, request_options
-from ._output import Sink
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error
-from ._views.strategies import lint_page, list_rows, render_known_record, render_line
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+from ._views.strategies import list_rows, write_finding, write_known_record, write_line
 
 app = typer.Typer(
     help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them."
@@ -55,19 +52,18 @@ TRANSLATION: Final = (
 )
 
 
-def _render_strategy_table(result: StrategyResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import render_strategy
-
-    return render_strategy(result, console)
-
-
 def _page(record: Record) -> str:
-    return render_line(record)
+    return write_line(record)
 
 
 def _view() -> View[StrategyResult]:
     return View(
-        table=_render_strategy_table, columns=COLUMNS, rows=list_rows, page=_page, between="", title="Search strategy"
+        table=lambda result, console: _views.strategies.render_strategy(result, console),
+        columns=COLUMNS,
+        rows=list_rows,
+        page=_page,
+        between="",
+        title="Search strategy",
     )
 
 
@@ -105,12 +101,6 @@ def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words
     """
     options |= {**read_strategy_options(file, words), "count": True}
     run(ctx, TRANSLATE_STRATEGY, build_request(ctx, TRANSLATE_STRATEGY, options), _view(), label="Counting")
-
-
-def _render_lint_table(result: LintResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import lint_table
-
-    return lint_table(result, console)
 
 
 KnownFiles = Annotated[
@@ -175,9 +165,9 @@ def lint(
     target = _find_target(file, overwrite=force) if fix else None
     request = build_request(ctx, LINT_STRATEGY, options)
     view: View[LintResult] = View(
-        table=_render_lint_table,
+        table=lambda result, console: _views.strategies.render_lint(result, console),
         columns=build_columns("line", "code", "severity", "message", "fix", "press", "matters"),
-        page=lint_page,
+        page=write_finding,
         between="",
         title="Findings",
     )
@@ -206,12 +196,6 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
     return name_corrected_file(file, overwrite=overwrite)
 
 
-def _render_recall_table(result: RecallResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import render_recall
-
-    return render_recall(result, console)
-
-
 @app.command("recall")
 @accept_formats(*FORMATS, Family.IDS, fields="pmid,status")
 @request_options(
@@ -229,11 +213,11 @@ def recall(
     options |= read_strategy_options(file, words)
     options["known"] = [identifier for path in known for identifier in read_known(path)]
     view: View[RecallResult] = View(
-        table=_render_recall_table,
+        table=lambda result, console: _views.strategies.render_recall(result, console),
         columns=build_columns(
             "input", "pmid", "status", "title", "missed_by", "words", "change.add", "change.added_records"
         ),
-        page=render_known_record,
+        page=write_known_record,
         between="",
         title="Recall",
         ids=lambda result: [record.pmid for record in result.records if record.status == "missed" and record.pmid],

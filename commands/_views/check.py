@@ -9,7 +9,7 @@ from rich.text import Text
 from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, convert_to_data
-from .markdown import escape, render_status
+from .markdown import escape, write_status
 from .tables import (
     NARROW,
     WIDE,
@@ -101,7 +101,7 @@ def _name_call(finding: "InTextFinding") -> str:
     return f"{finding.call} ({finding.counts or 'line'} {finding.line})" if finding.line else finding.call
 
 
-def check_table(result: "CheckResult", console: Console) -> RenderableType:
+def render_check(result: "CheckResult", console: Console) -> RenderableType:
     """Return a table of the references with their status and findings, and the counts of each status.
 
     Problems come first. The findings about in-text citations follow the table.
@@ -149,14 +149,14 @@ def _format_findings(reference: "CheckedReference") -> Text:
 # Claims
 
 
-def render_claims_table(result: "VerifyResult", console: Console) -> RenderableType:
+def render_claims(result: "VerifyResult", console: Console) -> RenderableType:
     """Return a table of the claims with their status, place and differences. Problems come first."""
     about = (build_wrapped_column("Claim", 1), build_wrapped_column("Findings", 1))
     table = ListingTable(
         build_number_column("Line"), build_fixed_column("Status"), *about, expand=console.width >= WIDE, stacks=True
     )
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
-        lines = [Text(to_line(text)) for text in claim_findings(convert_to_data(claim))]
+        lines = [Text(to_line(text)) for text in list_claim_findings(convert_to_data(claim))]
         table.add_row(
             str(claim.line or ""),
             Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
@@ -166,7 +166,7 @@ def render_claims_table(result: "VerifyResult", console: Console) -> RenderableT
     return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 
 
-def claim_findings(record: Record) -> Iterator[str]:
+def list_claim_findings(record: Record) -> Iterator[str]:
     """Yield the findings about a claim: its place, the differences, the source sentence and the unavailable texts."""
     place = record.get("place") or record.get("nearest")
     if place:
@@ -190,10 +190,10 @@ def claim_findings(record: Record) -> Iterator[str]:
         yield f"cited article: {WORDS[record['standing']['status']].upper()}"
 
 
-def claim_page(record: Record) -> str:
+def write_claim(record: Record) -> str:
     """Return a claim in Markdown with its status and findings."""
-    lines = [escape(text) for text in claim_findings(record) if text]
-    return render_status(record["status"], escape(record["claim"]), lines, grave=record["status"] != "found")
+    lines = [escape(text) for text in list_claim_findings(record) if text]
+    return write_status(record["status"], escape(record["claim"]), lines, grave=record["status"] != "found")
 
 
 # Works of a corpus
@@ -201,7 +201,7 @@ def claim_page(record: Record) -> str:
 _AUDIT_STYLES: Final = {"none": "green", "unknown": "bold magenta"}
 
 
-def audit_table(result: "AuditResult", console: Console) -> RenderableType:
+def render_audit(result: "AuditResult", console: Console) -> RenderableType:
     """Return a table of the works with findings, the gravest first, and the counts of each status."""
     from entrez_kit.references.audit import DOUBTFUL
 

@@ -15,7 +15,7 @@ SHOWN: Final = 20
 """The number of pairs and families on a page; files have all of them."""
 
 
-def merge_page(result: "MergeResult", console: Console) -> RenderableType:
+def render_merge(result: "MergeResult", console: Console) -> RenderableType:
     """Return the figures of the files and the databases, the undecided pairs and the families."""
     counts = result.counts
     parts: list[RenderableType] = [

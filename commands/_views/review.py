@@ -34,7 +34,7 @@ def render_init(result: "InitResult") -> RenderableType:
     return Group(*parts)
 
 
-def search_page(result: "SearchReviewResult") -> RenderableType:
+def render_search(result: "SearchReviewResult") -> RenderableType:
     """Return the lines of the strategy with their counts, and the number of records."""
     listing = ListingTable(build_fixed_column("Line"), build_wrapped_column("Search"), build_number_column("Records"))
     for line in result.search.lines:
@@ -53,7 +53,7 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
     return Group(listing, Text(""), build_fact_list(rows), *advice)
 
 
-def import_page(result: "ReviewImportResult") -> RenderableType:
+def render_import(result: "ReviewImportResult") -> RenderableType:
     """Return the numbers of the imported files."""
     listing = ListingTable(
         build_wrapped_column("File"),
@@ -67,7 +67,7 @@ def import_page(result: "ReviewImportResult") -> RenderableType:
     return Group(listing, Text(total, style="bold"))
 
 
-def dedupe_page(result: "DedupeResult") -> RenderableType:
+def render_dedupe(result: "DedupeResult") -> RenderableType:
     """Return the figures of the sources, and the undecided pairs."""
     counts = result.counts
     heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
@@ -139,7 +139,7 @@ def render_status(result: "StatusResult") -> RenderableType:
     return Group(*parts)
 
 
-def update_page(result: "UpdateResult") -> RenderableType:
+def render_update(result: "UpdateResult") -> RenderableType:
     """Return the changes since the last run."""
     if not result.changes:
         return Text(f"Nothing changed since {result.since}: {format_count(result.found, 'record')}.", style="bold")
@@ -166,7 +166,7 @@ def update_page(result: "UpdateResult") -> RenderableType:
     return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
 
 
-def export_page(result: "ScreenExportResult") -> RenderableType:
+def render_export(result: "ScreenExportResult") -> RenderableType:
     """Return the files to screen."""
     listing = ListingTable(build_wrapped_column("File"), build_wrapped_column("Source"), build_number_column("Works"))
     for file in result.files:
@@ -192,7 +192,7 @@ def _quote(row: "UnmatchedRow") -> str:
     return "" if row.text in row.why else f" ({to_line(row.text)})"
 
 
-def report_page(result: "ReportResult") -> RenderableType:
+def render_report(result: "ReportResult") -> RenderableType:
     """Return the numbers, the open items of PRISMA-S, and the files."""
     missing = [f"{item.number} {item.name}" for item in result.prisma_s if item.is_open]
     parts: list[RenderableType] = [render_flow(result.flow), Text("")]
@@ -203,13 +203,13 @@ def report_page(result: "ReportResult") -> RenderableType:
 
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": render_init,
-    "SearchReviewResult": search_page,
-    "ReviewImportResult": import_page,
-    "DedupeResult": dedupe_page,
+    "SearchReviewResult": render_search,
+    "ReviewImportResult": render_import,
+    "DedupeResult": render_dedupe,
     "StatusResult": render_status,
-    "UpdateResult": update_page,
-    "ReportResult": report_page,
-    "ScreenExportResult": export_page,
+    "UpdateResult": render_update,
+    "ReportResult": render_report,
+    "ScreenExportResult": render_export,
     "ScreenImportResult": render_decisions,
 }
 """The page of each result."""
