@@ -5,25 +5,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from entrez_kit.base.output_formats import Family
-from entrez_kit.corpus.models import CheckpointGetRequest, UserCheckpointRequest
+from entrez_kit.corpus.models import UserCheckpointRequest
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET
 
 from . import _views
 from ._formats import View
-from ._options import build_argument, build_option, request_options
+from ._options import App, build_argument, build_option, request_options
 from ._pipeline import build_request, emit, get_state, run
 from ._state import accept_formats
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
 
-app = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
+app = App(help="The checkpoint of a query: show it, set it, show its log.")
 
 
 @app.command("get")
-@request_options(CHECKPOINT_GET, build_argument("query_key", "KEY"))
-def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
+@request_options(CHECKPOINT_GET.request, build_argument("query_key", "KEY"))
+def checkpoint_get_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Show the entry date (EDAT) up to which a query is synced."""
+    request = build_request(ctx, CHECKPOINT_GET, options)
     view: View[CheckpointGetResult] = View(lambda result, console: _views.corpus.render_checkpoint(result, console))
     run(ctx, CHECKPOINT_GET, request, view)
 

@@ -11,6 +11,7 @@ import typer
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
+from ._options import App
 from ._pipeline import emit, get_state, note
 from ._state import is_terminal
 
@@ -22,16 +23,15 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-app = typer.Typer(
+app = App(
     help="See, clear or prune the cached replies.\n\n"
     "Replies of the services are cached for hours or days, so that a repeated command sends no request. "
     "`entrez-kit guide cache` lists the times. With --demo, this is the cache of the demo.",
-    no_args_is_help=True,
 )
 
 
-@app.command()
-def info(ctx: typer.Context) -> None:
+@app.command("info")
+def info_command(ctx: typer.Context) -> None:
     """Show the path and content of the cache, and the state of the shared rate limit.
 
     entrez-kit cache info --json
@@ -57,8 +57,8 @@ def info(ctx: typer.Context) -> None:
         )
 
 
-@app.command()
-def clear(
+@app.command("clear")
+def clear_command(
     ctx: typer.Context,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
@@ -82,8 +82,8 @@ def clear(
     _report(ctx, before, removed, _call(cache_info, settings))
 
 
-@app.command()
-def prune(ctx: typer.Context) -> None:
+@app.command("prune")
+def prune_command(ctx: typer.Context) -> None:
     """Remove expired replies and free their disk space.
 
     entrez-kit cache prune

@@ -21,7 +21,7 @@ from . import _views
 from ._formats import Sink, TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._input import name_corrected_file, name_file
-from ._options import build_option, request_options
+from ._options import App, build_option, request_options
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
 from ._state import STDIN, accept_formats, usage_error
@@ -30,6 +30,8 @@ from ._views.text import PUBMED, STATUS_WORDS, build_page_address, list_findings
 
 if TYPE_CHECKING:
     from entrez_kit.references.check.accepted import Accepted
+
+app = App()
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 FIXES: Final = {"superseded": "newer", "duplicate": "unique"}
@@ -83,9 +85,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="List the changes of --f
 Force = Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")]
 
 
+@app.command("check")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="key,status")
 @request_options(
-    CHECK_FILE,
+    CHECK_FILE.request,
     "file",
     build_option(
         "sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Comma-separated: {', '.join(SOURCES)}."
@@ -96,7 +99,7 @@ Force = Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite a
     build_option("newer", more="Only with --fix."),
     build_option("unique", more="Only with --fix."),
 )
-def command(
+def check_command(
     ctx: typer.Context,
     options: dict[str, Any],
     file: Sources,

@@ -19,6 +19,7 @@ from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
+from ._options import App
 from ._pipeline import emit, get_state, note, warn
 from ._state import accept_formats, is_terminal
 
@@ -27,11 +28,10 @@ if TYPE_CHECKING:
 
 MAX_STDIN_CHARACTERS: Final = 10_000
 
-app = typer.Typer(
+app = App(
     help="Show every setting with its origin; set one.\n\n"
     "The order of precedence is: flag, environment variable, entrez-kit.toml in the current folder, user config, "
     "default. `entrez-kit guide settings` explains each setting.",
-    no_args_is_help=True,
 )
 
 
@@ -47,9 +47,9 @@ Name = Annotated[
 ]
 
 
-@app.command()
+@app.command("show")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
-def show(
+def show_command(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
@@ -73,7 +73,7 @@ def show(
 
 
 @app.command("set")
-def set_(
+def set_command(
     ctx: typer.Context,
     name: Name,
     value: Annotated[
@@ -95,8 +95,8 @@ def set_(
     _report(ctx, setting.name, path, "set")
 
 
-@app.command()
-def unset(ctx: typer.Context, name: Name) -> None:
+@app.command("unset")
+def unset_command(ctx: typer.Context, name: Name) -> None:
     """Remove one setting from the user config, so that its default applies.
 
     entrez-kit config unset ncbi_admin_email
@@ -110,7 +110,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
 @app.command("path")
 @accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
-def path_(ctx: typer.Context) -> None:
+def path_command(ctx: typer.Context) -> None:
     """Print the path of the user config, whether it exists or not.
 
     entrez-kit config path

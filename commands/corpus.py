@@ -21,17 +21,17 @@ from entrez_kit.corpus.operations import (
     SYNC,
     SYNC_PLAN,
 )
-from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
-from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
+from entrez_kit.corpus.rag_get import RagDocument
+from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
+from entrez_kit.references.audit import AUDIT, Audit, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from . import _views
 from ._corpus_checkpoint import app as checkpoint_app
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
-from ._options import build_argument, build_option, request_options
+from ._options import App, build_argument, build_option, request_options
 from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run
 from ._report import report_error, watching
 from ._state import accept_formats, usage_error
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 Shown = TypeVar("Shown")
 
-app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
+app = App(help="A local corpus: sync PubMed queries; search, compare and export their records.")
 app.add_typer(checkpoint_app, name="checkpoint")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
@@ -132,7 +132,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
 @app.command("search")
 @accept_formats(*ROWS, Family.IDS, fields="title,score")
 @request_options(
-    RAG_SEARCH,
+    RAG_SEARCH.request,
     build_argument("query", "QUERY", joined=True),
     build_option("top_k", "-n"),
     build_option("quality_bias", "--quality/--no-quality"),
@@ -140,11 +140,12 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
     build_option("corpus", metavar="KEY"),
     build_option("index", metavar="NAME", help="local or weaviate. Default: weaviate if WEAVIATE_URL is set."),
 )
-def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
+def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search the corpus by words, and by meaning if embeddings are configured.
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
+    request = build_request(ctx, RAG_SEARCH, options)
     with _contract(ctx):
         store = _open_corpus(ctx)
         store.check_key(ctx.params["corpus"])  # the request reads an empty name, e.g. from a script, as all
@@ -206,15 +207,16 @@ def _to_document_id(text: str) -> str:
 
 @app.command("get")
 @request_options(
-    RAG_GET,
+    RAG_GET.request,
     build_argument("doc_id", "ID", help="PMID of the record, such as 38400100.", convert=_to_document_id),
     build_option("details"),
 )
-def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
+def get_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Show one record of the corpus with its quality as of today.
 
     entrez-kit --demo corpus get 99000001
     """
+    request = build_request(ctx, RAG_GET, options)
     with _contract(ctx):
         _open_corpus(ctx)
     view: View[RagDocument] = View(lambda document, console: _views.corpus.render_document(document, console))
@@ -285,18 +287,19 @@ def diff_command(
 @app.command("audit")
 @accept_formats(*ROWS, fields="pmid,status")
 @request_options(
-    AUDIT,
+    AUDIT.request,
     build_argument("query_key", "KEY"),
     build_option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
     build_option("retraction_watch", kind=Path, metavar="FILE"),
     build_option("references", "--references/--no-references"),
 )
-def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
+def audit_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Check the publication status of all works of a corpus in several sources, and citations of retracted works.
 
     Only works with findings are shown; the exit status is 4 if there are any:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
+    request = build_request(ctx, AUDIT, options)
     view: View[AuditResult] = View(
         table=lambda result, console: _views.check.render_audit(result, console),
         columns=build_columns("pmid", "doi", "title", "status")

@@ -12,6 +12,7 @@ import typer
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 
+from ._options import App
 from ._pipeline import emit, get_state, plan
 from ._state import accept_formats, usage_error
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from entrez_kit.doctor import Check, DoctorReport
     from entrez_kit.doctor.report import Comparison, Verdict
+
+app = App()
 
 STYLES: Final = {
     **{"ok": "green", "warning": "bold yellow", "failed": "bold red", "skipped": "dim"},
@@ -49,8 +52,9 @@ SHOWN: Final = 4
 """The number of differences of a reply that the table shows; --json has all."""
 
 
+@app.command("doctor")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
-def command(
+def doctor_command(
     ctx: typer.Context,
     network: Annotated[
         bool, typer.Option("--network", help="Also check the connections to other services: Europe PMC, Unpaywall ...")

@@ -1,6 +1,6 @@
 """`entrez-kit europepmc`: search Europe PMC, including preprints, by page or for many results."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -8,7 +8,6 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
     EuropePMCArticles,
-    EuropePMCRequest,
     EuropePMCResult,
 )
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
@@ -16,11 +15,13 @@ from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
-from ._options import build_argument, build_option, request_options
-from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
+from ._options import App, build_argument, build_option, request_options
+from ._pipeline import build_request, plan, refuse_beside, report_omitted, run, was_typed
 from ._state import accept_formats
 from ._views.markdown import write_article
 from ._views.text import ARTICLE_COLUMNS, get_record_key
+
+app = App()
 
 COLUMNS: Final = {
     "id": get_record_key,
@@ -30,6 +31,7 @@ COLUMNS: Final = {
 }
 
 
+@app.command("europepmc")
 @accept_formats(
     Family.SCREEN,
     Family.DOCUMENT,
@@ -41,7 +43,7 @@ COLUMNS: Final = {
     fields="pmid,title",
 )
 @request_options(
-    EUROPEPMC_SEARCH,
+    EUROPEPMC_SEARCH.request,
     build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),
     build_option("max_results", "-n"),
     build_option("page_size"),
@@ -57,9 +59,9 @@ COLUMNS: Final = {
     build_option("detail_level", "--detail", metavar="LEVEL", words=("full", "brief")),
     build_option("synonyms"),
 )
-def command(
+def europepmc_command(
     ctx: typer.Context,
-    request: EuropePMCRequest,
+    options: dict[str, Any],
     preprints: Annotated[bool, typer.Option("--preprints", help="Preprints only; short for --source PPR.")] = False,
 ) -> None:
     """Search Europe PMC: PubMed's articles, preprints and more; -n fetches as many pages as needed.
@@ -67,6 +69,7 @@ def command(
     entrez-kit europepmc base editing AND PUB_YEAR:2024 --preprints
     -f ids prints PMIDs, or source and id of records outside PubMed (PPR:PPR123456).
     """
+    request = build_request(ctx, EUROPEPMC_SEARCH, options)
     changes: dict[str, object] = {}
     if preprints:
         hint = "Give --preprints for preprints only, or --source PPR with other sources."

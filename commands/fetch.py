@@ -25,12 +25,14 @@ from entrez_kit.pubmed.record_batches import BATCH
 from . import _views
 from ._formats import Sink, TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
-from ._ids import NAME_ARTICLES, describe_failure
-from ._options import build_ids_argument, build_option, request_options
-from ._pipeline import advise, get_state, note, plan, run, was_typed
+from ._ids import NAME_ARTICLES, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import advise, build_request, get_state, note, plan, run, was_typed
 from ._state import accept_formats, usage_error
 from ._views.markdown import write_article
 from ._views.text import ARTICLE_COLUMNS
+
+app = App()
 
 FORMATS: Final = (
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS),
@@ -50,18 +52,13 @@ _MODELS: Final[Mapping[str, Any]] = {
 _OWN_FORMATS: Final = {"full_xml": "json", "medline_text": "nbib"}
 """Levels of detail that have no table, and the format that replaces it."""
 
-IDS: Final = build_ids_argument(
-    "pmids",
-    "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.",
-    noun="ids",
-    hint=NAME_ARTICLES,
-    unless=("query_key", "web_env"),
-)
+IDS: Final = build_ids_argument("pmids", "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.")
 
 
+@app.command("fetch")
 @accept_formats(*FORMATS, fields="pmid,journal_info.title")
 @request_options(
-    FETCH_CONTENTS,
+    FETCH_CONTENTS.request,
     IDS,
     "input",
     build_option(
@@ -79,13 +76,16 @@ IDS: Final = build_ids_argument(
     build_option("retstart", help="Records of this result set to skip.", panel=HISTORY),
     build_option("retmax", help="Largest number of records of this result set.", panel=HISTORY),
 )
-def command(ctx: typer.Context, request: FetchRequest) -> None:
+def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. Missing records are
     listed, and the exit status is 4 if only some were found.
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
+    if options["pmids"] or input or not (options["query_key"] or options["web_env"]):
+        options["pmids"] = read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)
+    request = build_request(ctx, FETCH_CONTENTS, options)
     level = _choose_level(ctx, request.detail_level)
     fetch_and_print(ctx, request.model_copy(update={"detail_level": level}))
 

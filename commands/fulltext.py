@@ -13,7 +13,6 @@ from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
     FULLTEXT_PAGE,
     FulltextOutcome,
-    FulltextPageRequest,
     FulltextResult,
     Fulltexts,
 )
@@ -21,20 +20,23 @@ from entrez_kit.fulltext.fetch_fulltext import (
 from . import _views
 from ._formats import Sink, View, Writer
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
-from ._ids import NAME_ARTICLES, describe_failure
-from ._options import build_ids_argument, build_option, request_options
-from ._pipeline import get_state, note, plan, refuse_without, run
+from ._ids import NAME_ARTICLES, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import build_request, get_state, note, plan, refuse_without, run
 from ._state import accept_formats, is_terminal
 
+app = App()
 
+
+@app.command("fulltext")
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
     files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
     fields="pmid,title",
 )
 @request_options(
-    FULLTEXT_PAGE,
-    build_ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
+    FULLTEXT_PAGE.request,
+    build_ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
     "input",
     build_option("include_references", "--references"),
     build_option("sections", "--section", metavar="TEXT", more="May be repeated."),
@@ -47,13 +49,15 @@ from ._state import accept_formats, is_terminal
         help="How --max-characters shortens a text: truncate keeps the first sections, outline a part of each section.",
     ),
 )
-def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
+def fulltext_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
     shows the sections and their sizes, csv the source of each text, ids the articles with a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
+    options["ids"] = read_inputs(ctx, options["ids"], input, hint=NAME_ARTICLES)
+    request = build_request(ctx, FULLTEXT_PAGE, options)
     if request.max_characters is None and request.max_sections is None:
         refuse_without(ctx, "overflow_mode", "--max-characters")
     is_read = _is_read(ctx)

@@ -10,15 +10,19 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
 from . import _views
+from ._options import App
 from ._pipeline import emit, note
 from ._state import accept_formats
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+app = App()
 
+
+@app.command("guide")
 @accept_formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
-def command(
+def guide_command(
     ctx: typer.Context,
     topic: Annotated[
         list[str] | None,

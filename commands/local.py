@@ -15,6 +15,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
 from . import Ended, _views
+from ._options import App
 from ._pipeline import emit, get_state, note
 from ._report import report_error, watching
 from ._state import accept_formats, is_terminal, usage_error
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from entrez_kit.local.plan_import import ImportPlan
     from entrez_kit.services.transport.download.files import FileServer
 
-app = typer.Typer(
+app = App(
     help="Keep a copy of PubMed, or of a part of it, and search it without sending a request.\n\n"
     "`entrez-kit guide local` explains sources, updates and sizes.",
-    no_args_is_help=True,
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the copy.")]
@@ -235,8 +235,8 @@ def remove_command(
     emit(ctx, document, lambda: f"Removed {name}.")
 
 
-@app.command()
-def serve(
+@app.command("serve")
+def serve_command(
     ctx: typer.Context,
     name: Name,
     port: Annotated[

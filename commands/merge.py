@@ -17,6 +17,7 @@ from entrez_kit.references.merge.works import FILES
 from . import _views
 from ._formats import Sink, TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
+from ._options import App
 from ._pipeline import build_request, get_state, note, run, warn
 from ._reference_sources import read_records, read_text
 from ._state import accept_formats, usage_error
@@ -25,6 +26,8 @@ from ._views.markdown import escape
 if TYPE_CHECKING:
     from entrez_kit.references.merge.review import ReviewRow
 
+app = App()
+
 COLUMNS: Final = (
     *("id", "title", "authors", "year", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "sources"),
     *("members", "families", "abstract"),
@@ -32,10 +35,11 @@ COLUMNS: Final = (
 TABLES: Final = (".csv", ".tsv")
 
 
+@app.command("merge")
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES, fields="title,sources"
 )
-def command(
+def merge_command(
     ctx: typer.Context,
     files: Annotated[
         list[Path],

@@ -16,12 +16,14 @@ from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
-from ._ids import NAME_ARTICLES, run_each
-from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
+from ._ids import NAME_ARTICLES, read_inputs, run_each
+from ._options import REGISTRATIONS, App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
 from ._views.markdown import escape, write_item
 from ._views.text import get_standing_status
+
+app = App()
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -31,12 +33,13 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
+@app.command("related")
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT, fields="pmid,title"
 )
 @request_options(
-    RELATIONSHIPS,
-    build_ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
+    RELATIONSHIPS.request,
+    build_ids_argument("source_pmid", more="May be repeated; - reads standard input."),
     "input",
     build_option(
         "relationship_type",
@@ -55,13 +58,14 @@ CITATIONS: Final = "citation_formats"
         "citation_styles", "--style", metavar="STYLE", help="Styles of citation_formats.", more="May be repeated."
     ),
 )
-def command(ctx: typer.Context, options: dict[str, Any]) -> None:
+def related_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Find articles similar to, citing or cited by an article.
 
     --depth 2 follows references of references, ranked by the number of articles that lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
     Several articles, with the source of each result: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
+    ids = read_inputs(ctx, options.pop("source_pmid"), input, field="source_pmid", hint=NAME_ARTICLES)
     kind = to_full_name(options["relationship_type"])
     if kind != CITATIONS:
         refuse_without(ctx, "citation_styles", f"--type {CITATIONS}")
@@ -73,7 +77,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
         ctx,
         RELATIONSHIPS,
         "source_pmid",
-        options.pop("source_pmid"),
+        ids,
         options,
         _CITATIONS if kind == CITATIONS else _ARTICLES,
         left_out=_count_left_out,

@@ -10,13 +10,17 @@ from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
 
 from . import Ended
+from ._options import App
 from ._pipeline import emit, note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
 
+app = App()
 
-def command(
+
+@app.command("sandbox")
+def sandbox_command(
     ctx: typer.Context,
     port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; 0 selects a free one.")] = 0,
     corpus: Annotated[

@@ -20,7 +20,7 @@ from . import _views
 from ._formats import Sink, View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
-from ._options import BROADER, HISTORY, REGISTRATIONS, build_argument, build_option, request_options
+from ._options import BROADER, HISTORY, REGISTRATIONS, App, build_argument, build_option, request_options
 from ._pipeline import (
     build_request,
     describe_rest,
@@ -36,6 +36,8 @@ from ._pipeline import (
     was_typed,
 )
 from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
+
+app = App()
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
@@ -117,13 +119,14 @@ def _read_stdin() -> str:
     return read_input(sys.stdin.buffer, "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
 
 
+@app.command("search")
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
     *(Family.REFERENCES, Family.XML),
     fields="pmid,title",
 )
 @request_options(
-    SEARCH_ARTICLES,
+    SEARCH_ARTICLES.request,
     build_argument(
         "query_term",
         "QUERY",
@@ -185,7 +188,7 @@ def _read_stdin() -> str:
     build_option("free_full_text", panel=FILTERS),
     build_option("has_abstract", panel=FILTERS),
 )
-def command(
+def search_command(
     ctx: typer.Context,
     options: dict[str, Any],
     strategy: Annotated[

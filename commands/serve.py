@@ -11,6 +11,7 @@ import typer
 from entrez_kit.base.output_formats import Family
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
+from ._options import App
 from ._pipeline import emit, get_state, note, refuse_without, warn
 from ._state import accept_formats, is_terminal
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from entrez_kit.server.app import Options
     from entrez_kit.server.tools import Names
 
-app = typer.Typer(
+app = App(
     help="Serve agents: every operation as an MCP tool.\n\n"
     "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller needs a token "
     "from `serve token`. `entrez-kit guide mcp` explains how to configure hosts.",
@@ -135,9 +136,9 @@ def _render_table(document: dict[str, Any]) -> "RenderableType":
     return Group(head, Text(), table, Text(), tail)
 
 
-@app.command()
+@app.command("token")
 @accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
-def token(
+def token_command(
     ctx: typer.Context,
     subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Name of the token's user.")],
     ttl: Annotated[str, typer.Option("--ttl", metavar="TIME", help="Validity: 30m, 1h, 7d; at most 366d.")] = "1h",

@@ -5,23 +5,29 @@ from typing import Any
 import typer
 
 from entrez_kit.base.output_formats import Family
-from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchRequest, FetchResult
+from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchResult
 
 from ._formats.fields import convert_to_data
-from ._options import request_options
-from ._pipeline import get_state, plan, suggest
+from ._ids import NAME_ARTICLES, read_inputs
+from ._options import App, FilesOfIds, request_options
+from ._pipeline import build_request, get_state, plan, suggest
 from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
+app = App()
 
+
+@app.command("show")
 @accept_formats(*FORMATS, fields="pmid,journal_info.title")
-@request_options(FETCH_CONTENTS, IDS)
-def command(ctx: typer.Context, request: FetchRequest) -> None:
+@request_options(FETCH_CONTENTS.request, IDS)
+def show_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.
 
     -v adds affiliations, investigators and grants. Other formats print what fetch prints:
     entrez-kit --demo show 99000001
     """
+    options["pmids"] = read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)
+    request = build_request(ctx, FETCH_CONTENTS, options)
     full = get_state(ctx).settings.verbose
 
     pmids: list[str] = []

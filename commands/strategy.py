@@ -20,14 +20,12 @@ from . import _views
 from ._formats import Sink, View
 from ._formats.fields import Record, build_columns
 from ._input import name_corrected_file, name_file, read_content, read_identifiers
-from ._options import build_option, request_options
+from ._options import App, build_option, request_options
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error
 from ._views.strategies import list_rows, write_finding, write_known_record, write_line
 
-app = typer.Typer(
-    help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them."
-)
+app = App(help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them.")
 
 KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
@@ -78,8 +76,8 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
 
 @app.command("translate")
 @accept_formats(*FORMATS, fields="number,pubmed")
-@request_options(TRANSLATE_STRATEGY, *TRANSLATION)
-def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
+@request_options(TRANSLATE_STRATEGY.request, *TRANSLATION)
+def translate_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy to PubMed, with the loss of every line in words. No request is sent.
 
     As printed in a paper: entrez-kit strategy translate ovid.txt
@@ -92,8 +90,8 @@ def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, w
 
 @app.command("count")
 @accept_formats(*FORMATS, fields="number,count")
-@request_options(TRANSLATE_STRATEGY, *TRANSLATION)
-def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
+@request_options(TRANSLATE_STRATEGY.request, *TRANSLATION)
+def count_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy and count the records of each line in PubMed.
 
     A line that was refused has no count, and neither has a line that depends on it:
@@ -116,13 +114,13 @@ KnownFiles = Annotated[
 @app.command("lint")
 @accept_formats(*FORMATS, fields="line,message")
 @request_options(
-    LINT_STRATEGY,
+    LINT_STRATEGY.request,
     *TRANSLATION,
     build_option("online"),
     build_option("mesh", kind=Path, metavar="FILE"),
     build_option("ignore", metavar="CODES"),
 )
-def lint(
+def lint_command(
     ctx: typer.Context,
     options: dict[str, Any],
     file: StrategyFile,
@@ -199,9 +197,12 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
 @app.command("recall")
 @accept_formats(*FORMATS, Family.IDS, fields="pmid,status")
 @request_options(
-    MEASURE_RECALL, *TRANSLATION, build_option("used_to_build"), build_option("changes", "--changes/--no-changes")
+    MEASURE_RECALL.request,
+    *TRANSLATION,
+    build_option("used_to_build"),
+    build_option("changes", "--changes/--no-changes"),
 )
-def recall(
+def recall_command(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
 ) -> None:
     """Measure how many known relevant records a strategy finds, and which changes find the others.

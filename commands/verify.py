@@ -17,12 +17,15 @@ from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._input import name_file, read_content, read_sibling
+from ._options import App
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_text
 from ._state import accept_formats
 
 if TYPE_CHECKING:
     from entrez_kit.references.claims.claim_files import ClaimFile
+
+app = App()
 
 COLUMNS = (
     *("line", "status", "claim", "ids", "place.pmid", "place.source", "place.section", "place.paragraph"),
@@ -48,8 +51,9 @@ Bibliography = Annotated[
 ]
 
 
+@app.command("verify")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="claim,status")
-def command(
+def verify_command(
     ctx: typer.Context,
     file: File,
     bibliography: Bibliography = None,

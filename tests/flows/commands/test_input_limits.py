@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Cli, read_error
 
-from entrez_kit.commands import _app, _input
+from entrez_kit.commands import _app, _input, load_command
 
 LIMIT = 1_000_000
 NEEDED = {"db": "pubmed", "query_key": "key", "name": "name", "folder": "new", "source": "Embase"}
@@ -42,7 +42,7 @@ def list_commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[s
 def list_file_calls() -> Iterator[tuple[str, ...]]:
     """Yield each way to give a file to a command; {} is the file, and {good} a correct one."""
     for name in _app.COMMANDS:
-        for path, command in list_commands(_app.load_command(name), (name,)):
+        for path, command in list_commands(load_command(name), (name,)):
             required = {
                 param.name: ["{good}"] if param.param_type_name == "argument" else [param.opts[-1], "{good}"]
                 for param in command.params
@@ -69,7 +69,7 @@ CALLS = list(list_file_calls())
 
 def list_stdin_calls() -> Iterator[tuple[str, ...]]:
     for name in _app.COMMANDS:
-        for path, command in list_commands(_app.load_command(name), (name,)):
+        for path, command in list_commands(load_command(name), (name,)):
             if any("reads" in (getattr(param, "help", "") or "") and "-" in param.help for param in command.params):
                 needed = [NEEDED[param.name] for param in command.params if param.required and param.name in NEEDED]
                 yield (*path, *needed, *(["api_key"] if path == ("config", "set") else []), "-")
