@@ -11,13 +11,12 @@ import typer
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
+from . import _views
 from ._options import App
 from ._pipeline import emit, get_state, note
 from ._state import is_terminal
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from entrez_kit.base.settings import Settings
     from entrez_kit.services.transport.cache import CacheInfo
 
@@ -48,7 +47,7 @@ def info_command(ctx: typer.Context) -> None:
         "newest_expiry": _format_time(info.newest_expiry),
         "rate_limit": limit,
     }
-    emit(ctx, document, lambda: _render_table(document))
+    emit(ctx, document, lambda: _views.program.render_cache(document))
     if info.problem:
         raise StoreError(
             f"The cache {info.path} cannot be read: {info.problem}",
@@ -138,34 +137,6 @@ def _limit(settings: "Settings") -> dict[str, Any]:
         "problem": limit.problem,
         "wait_seconds": round(limit.wait_seconds, 1),
     }
-
-
-def _render_table(info: dict[str, Any]) -> "RenderableType":
-    from rich.text import Text
-
-    from entrez_kit.doctor.local import size
-
-    from ._views.tables import build_fact_list
-
-    rows: list[tuple[str, object]] = [("Cache", info["path"])]
-    if info["problem"]:
-        rows.append(("Problem", Text(info["problem"], style="bold red")))
-    elif not info["exists"]:
-        rows.append(("Replies", "none yet"))
-    else:
-        rows.append(("Replies", f"{info['entries']:,} ({info['expired']:,} expired)"))
-        rows.append(("Size", size(info["size_bytes"])))
-        if info["newest_expiry"] is not None:
-            rows.append(("Expiry", f"from {info['oldest_expiry']} to {info['newest_expiry']}"))
-    limit = info["rate_limit"]
-    rows.append(
-        ("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
-    )
-    if limit["problem"]:
-        rows.append(("", Text(f"not shared between processes: {limit['problem']}", style="yellow")))
-    else:
-        rows.append(("", f"shared by all processes of this user in {limit['file']}"))
-    return build_fact_list(rows)
 
 
 def _format_time(seconds: int | None) -> str | None:

@@ -27,7 +27,6 @@ from ._options import App, FilesOfIds, build_ids_argument, build_option, request
 from ._pipeline import build_request, emit, get_state, plan, run, warn, was_typed
 from ._reference_files import describe_entry, read_entries, select_files, write_references
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
-from ._views.markdown import escape
 
 app = App()
 
@@ -122,7 +121,7 @@ def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
         table=lambda result, console: _views.citations.render_citations(result, console),
         records=_yield_records,
         columns=build_columns("pmid", "title") | _build_columns(styles),
-        page=lambda record: _format_item(record, next(numbers)),
+        page=lambda record: _views.citations.write_citation(record, next(numbers)),
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
@@ -156,14 +155,6 @@ def _yield_lines(item: Cited, numbers: Iterator[int]) -> Iterator[str]:
 def _number_lines(citations: Mapping[str, str], number: int) -> Iterator[str]:
     for style, text in citations.items():
         yield ("" if style in FILES or not number else f"{number}. ") + text.rstrip("\n") + "\n"
-
-
-def _format_item(record: Record, number: int = 0) -> str:
-    """Return a citation as a Markdown list item, with the italics of its style."""
-    mark = f"{number}." if number else "-"
-    return "".join(
-        f"{mark} {text if style not in FILES else escape(text)}\n" for style, text in record["citations"].items()
-    )
 
 
 # Styles, and files of references
@@ -224,7 +215,7 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         ctx,
         {"citations": cited, "total_submitted": len(entries), "total_formatted": len(cited)},
         records=cited,
-        page=lambda record: _format_item(record, record["number"] if numbered else 0),
+        page=lambda record: _views.citations.write_citation(record, record["number"] if numbered else 0),
         text="".join(lines) if is_text else None,
         between="",
     )

@@ -59,11 +59,9 @@ IDS: Final = build_ids_argument("ids", "UIDs or accessions; - reads standard inp
 
 
 def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_info
-
     if result.counts_source == "esearch" and result.database is None:
         note(ctx, "NCBI's global query did not respond, so each database was counted separately.")
-    return render_info(result, console)
+    return _views.databases.render_info(result, console)
 
 
 @app.command("info")

@@ -18,7 +18,6 @@ from ._formats.fields import build_columns
 from ._options import App, build_argument, build_option, request_options
 from ._pipeline import build_request, plan, refuse_beside, report_omitted, run, was_typed
 from ._state import accept_formats
-from ._views.markdown import write_article
 from ._views.text import ARTICLE_COLUMNS, get_record_key
 
 app = App()
@@ -100,7 +99,7 @@ def _view(query: str) -> View[EuropePMCResult]:
     return View(
         table=lambda result, console: _views.europepmc.render_search(result, console),
         columns=COLUMNS,
-        page=write_article,
+        page=lambda record: _views.markdown.write_article(record),
         ids=lambda article: [article.key],
         articles=lambda article: [article],
         title=f"{query} - Europe PMC",

@@ -29,7 +29,6 @@ from ._ids import NAME_ARTICLES, describe_failure, read_inputs
 from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import advise, build_request, get_state, note, plan, run, was_typed
 from ._state import accept_formats, usage_error
-from ._views.markdown import write_article
 from ._views.text import ARTICLE_COLUMNS
 
 app = App()
@@ -142,7 +141,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         records=_yield_records,
         record_model=_MODELS[level],
         columns=ARTICLE_COLUMNS,
-        page=write_article,
+        page=lambda record: _views.markdown.write_article(record),
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
         articles=lambda item: [item.document] if item.document is not None else [],
         writers={"xml": create_xml_writer, "nbib": create_medline_writer},  # the bytes that NCBI sent

@@ -1,7 +1,7 @@
 """entrez-kit guide: short guides to the program."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from . import _views
 from ._options import App
 from ._pipeline import emit, note
 from ._state import accept_formats
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 app = App()
 
@@ -87,11 +84,4 @@ def _list(ctx: typer.Context) -> None:
     document = [{"topic": guide.topic, "title": guide.title, "summary": guide.summary} for guide in guides]
     text = "\n".join(f"- `{guide.topic}`: {guide.summary}" for guide in guides)
 
-    def render_table() -> "RenderableType":
-        from rich.console import Group
-        from rich.text import Text
-
-        listed = _views.tables.build_fact_list(((guide.topic, guide.summary) for guide in guides), "bold cyan")
-        return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
-
-    emit(ctx, document, render_table, text=f"# Guides\n\n{text}\n")
+    emit(ctx, document, lambda: _views.program.render_guides(document), text=f"# Guides\n\n{text}\n")

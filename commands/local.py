@@ -260,13 +260,8 @@ def serve_command(
         variables = {BY_NAME["eutils_url"].variable: eutils, BY_NAME["idconv_url"].variable: f"{url}/idconv"}
         document = {"url": url, "copy": name, "date": copy.date, "hash": copy.hash, "environment": variables}
 
-        def build_lines() -> Any:
-            from rich.text import Text
-
-            return Text("\n".join(f"export {variable}={address}" for variable, address in variables.items()))
-
         try:
-            emit(ctx, document, build_lines)
+            emit(ctx, document, lambda: _views.program.render_variables(variables))
             note(ctx, f"The copy {describe_copy(copy)} answers at {eutils}. Ctrl-C stops it.")
             threading.Event().wait()
         except (Ended, KeyboardInterrupt):  # the normal end of a server

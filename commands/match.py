@@ -12,6 +12,7 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
@@ -35,12 +36,10 @@ ONE: Final = "One reference"
 
 def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Console") -> "RenderableType":
     """Return the table; the warnings about its rows go to stderr."""
-    from ._views.databases import render_matches
-
     for match in result.results:
         for warning in match.warnings:
             warn(ctx, f"{match.key}: {warning.message}")
-    return render_matches(result, console)
+    return _views.databases.render_matches(result, console)
 
 
 @app.command("match")

@@ -20,7 +20,6 @@ from ._ids import NAME_ARTICLES, read_inputs, run_each
 from ._options import REGISTRATIONS, App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
-from ._views.markdown import escape, write_item
 from ._views.text import get_standing_status
 
 app = App()
@@ -86,20 +85,10 @@ def related_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
     )
 
 
-def _format_item(record: Record) -> str:
-    """Return a related article as a list item; a work outside PubMed by its citation text."""
-    if record.get("pmid"):
-        return write_item(record)
-    words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
-    text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
-    address = record.get("link_url")
-    return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
-
-
 _ARTICLES: Final[View[RelationshipsResult]] = View(
     table=lambda result, console: _views.related.render_related(result, console),
     columns=build_columns(*COLUMNS) | {"standing": get_standing_status},
-    page=_format_item,
+    page=lambda record: _views.related.write_related(record),
     between="",
     ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),
     title="Related articles",
@@ -119,7 +108,7 @@ _CITATIONS: Final[View[RelationshipsResult]] = View(
     columns=build_columns("pmid", "style", "citation"),
     records_key="",  # in JSON the styles are members of the document
     total=lambda result: len(result.citations),
-    page=lambda record: f"## {escape(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
+    page=lambda record: _views.related.write_citation(record),
     between="\n",
     title="Citations",
 )

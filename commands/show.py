@@ -7,6 +7,8 @@ import typer
 from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.fetch import FETCH_CONTENTS, FetchResult
 
+from . import _views
+from ._formats import PAGE_BREAK
 from ._formats.fields import convert_to_data
 from ._ids import NAME_ARTICLES, read_inputs
 from ._options import App, FilesOfIds, request_options
@@ -32,18 +34,16 @@ def show_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds 
 
     pmids: list[str] = []
 
-    def page(result: FetchResult, console: Any) -> Any:
-        from ._views.markdown import write_article_for_screen
-        from ._views.reading import render_markdown
-
+    def render_pages(result: FetchResult, console: Any) -> Any:
         records = [convert_to_data(article) for article in result.articles or []]
         pmids.extend(str(record["pmid"]) for record in records)
-        return render_markdown("\n---\n\n".join(write_article_for_screen(record, full=full) for record in records))
+        pages = (_views.markdown.write_article_for_screen(record, full=full) for record in records)
+        return _views.reading.render_markdown(PAGE_BREAK.join(pages))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"
     grants = full and selected.family is Family.SCREEN
     request = request.model_copy(update={"detail_level": level, "include_grant_info": grants})
-    fetch_and_print(ctx, request, page)
+    fetch_and_print(ctx, request, render_pages)
     if pmids:
         suggest(ctx, f"fulltext {pmids[0]}", f"related {pmids[0]}", f"cite {pmids[0]}")

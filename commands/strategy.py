@@ -18,12 +18,11 @@ from entrez_kit.strategies.translated_lines import StrategyResult
 
 from . import _views
 from ._formats import Sink, View
-from ._formats.fields import Record, build_columns
+from ._formats.fields import build_columns
 from ._input import name_corrected_file, name_file, read_content, read_identifiers
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error
-from ._views.strategies import list_rows, write_finding, write_known_record, write_line
 
 app = App(help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them.")
 
@@ -50,16 +49,12 @@ TRANSLATION: Final = (
 )
 
 
-def _page(record: Record) -> str:
-    return write_line(record)
-
-
 def _view() -> View[StrategyResult]:
     return View(
         table=lambda result, console: _views.strategies.render_strategy(result, console),
         columns=COLUMNS,
-        rows=list_rows,
-        page=_page,
+        rows=lambda result: _views.strategies.list_rows(result),
+        page=lambda record: _views.strategies.write_line(record),
         between="",
         title="Search strategy",
     )
@@ -165,7 +160,7 @@ def lint_command(
     view: View[LintResult] = View(
         table=lambda result, console: _views.strategies.render_lint(result, console),
         columns=build_columns("line", "code", "severity", "message", "fix", "press", "matters"),
-        page=write_finding,
+        page=lambda record: _views.strategies.write_finding(record),
         between="",
         title="Findings",
     )
@@ -218,7 +213,7 @@ def recall_command(
         columns=build_columns(
             "input", "pmid", "status", "title", "missed_by", "words", "change.add", "change.added_records"
         ),
-        page=write_known_record,
+        page=lambda record: _views.strategies.write_known_record(record),
         between="",
         title="Recall",
         ids=lambda result: [record.pmid for record in result.records if record.status == "missed" and record.pmid],

@@ -8,56 +8,26 @@ module is imported when its first function is used.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import (
-        articles as articles,
-    )
-    from . import (
-        check as check,
-    )
-    from . import (
-        citations as citations,
-    )
-    from . import (
-        corpus as corpus,
-    )
-    from . import (
-        databases as databases,
-    )
-    from . import (
-        europepmc as europepmc,
-    )
-    from . import (
-        fulltext as fulltext,
-    )
-    from . import (
-        gene as gene,
-    )
-    from . import (
-        local as local,
-    )
-    from . import (
-        markdown as markdown,
-    )
-    from . import (
-        merge as merge,
-    )
-    from . import (
-        reading as reading,
-    )
-    from . import (
-        related as related,
-    )
-    from . import (
-        review as review,
-    )
-    from . import (
-        strategies as strategies,
-    )
-    from . import (
-        tables as tables,
-    )
-    from . import (
-        text as text,
+    from . import (  # noqa: F401  # used as attributes of this package
+        articles,
+        check,
+        citations,
+        corpus,
+        databases,
+        doctor,
+        europepmc,
+        fulltext,
+        gene,
+        local,
+        markdown,
+        merge,
+        program,
+        reading,
+        related,
+        review,
+        strategies,
+        tables,
+        text,
     )
 else:
     from importlib import import_module

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, convert_to_data
@@ -21,7 +22,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import STATUS_WORDS, list_findings, to_line
+from .text import PUBMED, STATUS_WORDS, build_page_address, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
@@ -144,6 +145,40 @@ def _format_findings(reference: "CheckedReference") -> Text:
     if not lines and reference.title:
         lines.append(Text(to_line(reference.title), style="dim"))
     return Text("\n").join(lines)
+
+
+def write_report(result: "CheckResult") -> Iterator[str]:
+    """Yield a report: counts by status, findings in the text, and each reference, the most serious first."""
+    counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
+    yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
+    if result.accepted:
+        yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
+    if result.files:
+        rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
+        yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
+    if result.in_text:
+        yield "## In the text\n\n" + "".join(f"- {escape(line)}\n" for line in list_in_text_lines(result))
+    if result.warnings:
+        yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
+    yield "## Each reference\n"
+    for reference in sort_by_severity(result.references):
+        yield write_reference(convert_to_data(reference))
+
+
+_BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
+"""Statuses that are emphasized on a page."""
+
+
+def write_reference(record: Record) -> str:
+    """Return a reference in Markdown: its status and findings."""
+    number = f"[{record['number']}]" if record.get("number") else ""
+    file = f"{record['file']}:" if record.get("file") else ""
+    subject = " ".join(escape(text) for text in (file, number, record["key"], record.get("title") or "") if text)
+    codes = [finding["code"] for finding in record["findings"]]
+    lines = [escape(finding) for finding in list_findings(record)]
+    if record.get("pmid"):
+        lines.append(f"[PMID {record['pmid']}](<{build_page_address(PUBMED, record['pmid'])}>)")
+    return write_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(codes))
 
 
 # Claims

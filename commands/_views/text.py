@@ -66,6 +66,13 @@ def to_line(text: object) -> str:
     return remove_invisible(" ".join(str(text or "").split()))
 
 
+def format_value(value: str | int | bool | None) -> str:
+    """Return the value of a setting as text."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def get_title(record: Record) -> str:
     """Return the title, or "(no title)"."""
     return to_line(record.get("title")) or "(no title)"
