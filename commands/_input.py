@@ -23,13 +23,12 @@ from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
 from ._state import STDIN
 
-MAX_SHOWN: Final = 80
 MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
 MAX_CELL: Final = 16 * 1024 * 1024
@@ -243,7 +242,7 @@ def split_line(text: str, source: str, known: Known = is_article_id, *, line: in
 
 def _quote(text: str) -> str:
     """Return a text in quotes, truncated if it is long."""
-    return f'"{cut_end(" ".join(text.split()), MAX_SHOWN)}"'
+    return f'"{cut_end(" ".join(text.split()), MAX_QUOTED)}"'
 
 
 def split_ids(text: str) -> list[str]:

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
-INPUTS: Final = ("ids", "pmids", "inputs", "symbols")
-"""The names of the list of inputs in requests."""
 _ANY_ID: Final = "1"
 """An input that every operation accepts; it takes the place of an empty list in the validation of the options."""
 
@@ -199,11 +197,12 @@ def build_request(
     Raises:
         typer.Exit: an argument is wrong; the error was reported as the operation writes errors.
     """
-    empty: dict[str, Any] = {name: [] for name in INPUTS if values.get(name) == []}
-    checked = {**values, **{name: [_ANY_ID] for name in empty}}
+    inputs = operation.request.INPUTS
+    has_no_inputs = values.get(inputs) == []
+    checked = {**values, inputs: [_ANY_ID]} if has_no_inputs else values
     try:
         request = operation.build(checked) if model is None else operation.validate(checked, model)
-        return request.model_copy(update=empty) if empty else request
+        return request.model_copy(update={inputs: []}) if has_no_inputs else request
     except EntrezKitError as exc:
         from ._report import report_error
 
@@ -241,7 +240,7 @@ def run(
     output = plan(ctx)
     with Sink(output.target) as sink:
         writer = create_writer(Job(output, view, operation.result, sink, get_state(ctx)))
-        if any(getattr(request, name, None) == [] for name in INPUTS):
+        if getattr(request, request.INPUTS, None) == []:
             note(ctx, idle)
             _print_nothing(ctx, operation, request, writer)
             return None

@@ -37,7 +37,7 @@ VERDICTS: "Final[dict[Verdict, str]]" = {
     "skipped": "skipped",
 }
 """The words for the number of replies with a verdict."""
-SHOWN: Final = 4
+MAX_DIFFERENCES: Final = 4
 """The number of differences of a reply that the table shows; --json has all."""
 
 
@@ -71,9 +71,9 @@ def _render_listing(
 
 def _render_details(check: "Check | Comparison", status: str) -> RenderableType:
     differences, hop = getattr(check, "differences", []), getattr(check, "hop", None)
-    lines = [str(difference) for difference in differences[:SHOWN]]
-    if len(differences) > SHOWN:
-        lines.append(f"... and {len(differences) - SHOWN} more, which --json has")
+    lines = [str(difference) for difference in differences[:MAX_DIFFERENCES]]
+    if len(differences) > MAX_DIFFERENCES:
+        lines.append(f"... and {len(differences) - MAX_DIFFERENCES} more, which --json has")
     if check.detail:
         lines.append(f"{hop.replace('_', ' ')}: {check.detail}" if hop else check.detail)
     text = Text("\n".join(lines), style="dim" if status == "skipped" else "")

@@ -16,7 +16,7 @@ from .text import to_line
 if TYPE_CHECKING:
     from entrez_kit.references.merge.merge_documents import MergeResult
 
-SHOWN: Final = 20
+MAX_GROUPS: Final = 20
 """The number of pairs and families on a page; files have all of them."""
 
 
@@ -36,7 +36,7 @@ def render_merge(result: "MergeResult", console: Console) -> RenderableType:
         parts += [Text(""), _build_figures("Database", rows)]
     if result.undecided:
         parts += [Text(""), Text(f"{counts.undecided:,} undecided", style="bold yellow")]
-        for pair in result.undecided[:SHOWN]:
+        for pair in result.undecided[:MAX_GROUPS]:
             parts.append(Text(to_line(pair.why), style="yellow"))
             parts += [
                 Text(f"  {to_line(member)}  {to_line(text)}")
@@ -45,8 +45,10 @@ def render_merge(result: "MergeResult", console: Console) -> RenderableType:
     families = [group for group in result.groups if group.kind == "family"]
     if families:
         parts += [Text(""), Text(f"{counts.families:,} families (separate records)", style="bold")]
-        parts += [Text(f"{', '.join(map(to_line, group.members))}: {to_line(group.why)}") for group in families[:SHOWN]]
-    hidden = max(0, len(result.undecided) - SHOWN) + max(0, len(families) - SHOWN)
+        parts += [
+            Text(f"{', '.join(map(to_line, group.members))}: {to_line(group.why)}") for group in families[:MAX_GROUPS]
+        ]
+    hidden = max(0, len(result.undecided) - MAX_GROUPS) + max(0, len(families) - MAX_GROUPS)
     if hidden:
         parts.append(Text(f"{hidden:,} more with -f md or --json.", style="dim"))
     return Group(*parts)

@@ -26,7 +26,7 @@ WORDS: Final = {
     "pubmed_citedin": "articles citing",
     "pubmed_references": "works cited by",
 }
-_VIA: Final = 4
+_MAX_VIA: Final = 4
 """The maximum number of linking articles shown per article."""
 
 
@@ -116,8 +116,8 @@ def _render_articles(result: RelationshipsResult, console: Console) -> ListingTa
 def _format_via(article: RelatedArticle) -> str:
     """Return the PMIDs of the articles that link to this one, up to the maximum."""
     count = article.source_count or len(article.via)
-    more = f" +{count - _VIA}" if count > _VIA else ""
-    return f"← {' '.join(article.via[:_VIA])}{more}" if article.via else ""
+    more = f" +{count - _MAX_VIA}" if count > _MAX_VIA else ""
+    return f"← {' '.join(article.via[:_MAX_VIA])}{more}" if article.via else ""
 
 
 # Markdown

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.update_review import UpdateResult
     from entrez_kit.reviews.write_report import ReportResult
 
-SHOWN: Final = 20
+MAX_ROWS: Final = 20
+"""The number of pairs, records or rows on a page; files have all of them."""
 
 
 def render_init(result: "InitResult") -> RenderableType:
@@ -80,13 +81,13 @@ def render_dedupe(result: "DedupeResult") -> RenderableType:
     for source in result.sources:
         listing.add_cells(to_line(source.source), f"{source.raw:,}", f"{source.unique:,}", f"{source.only_here:,}")
     parts: list[RenderableType] = [Text(heading, style="bold"), listing]
-    for pair in result.undecided[:SHOWN]:
+    for pair in result.undecided[:MAX_ROWS]:
         parts.append(Text(to_line(pair.why), style="yellow"))
         parts += [
             Text(f"  {to_line(member)}  {to_line(text)}") for member, text in zip(pair.members, pair.texts, strict=True)
         ]
-    if len(result.undecided) > SHOWN:
-        parts.append(Text(f"{len(result.undecided) - SHOWN:,} more pairs in {result.file}.", style="dim"))
+    if len(result.undecided) > MAX_ROWS:
+        parts.append(Text(f"{len(result.undecided) - MAX_ROWS:,} more pairs in {result.file}.", style="dim"))
     return Group(*parts)
 
 
@@ -133,7 +134,9 @@ def render_status(result: "StatusResult") -> RenderableType:
     parts: list[RenderableType] = [Text(to_line(result.title or result.folder), style="bold"), listing, Text("")]
     parts.append(render_flow(result.flow))
     if result.retracted:
-        parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
+        parts.append(
+            Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:MAX_ROWS])}", style="red")
+        )
     if result.gone:
         parts.append(Text(f"{format_count(result.gone, 'record')} no longer found by the search", style="yellow"))
     return Group(*parts)
@@ -183,7 +186,7 @@ def render_decisions(result: "ScreenImportResult") -> RenderableType:
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
-            parts += [Text(f"  {to_line(row.place)}: {to_line(row.why)}{_quote(row)}") for row in rows[:SHOWN]]
+            parts += [Text(f"  {to_line(row.place)}: {to_line(row.why)}{_quote(row)}") for row in rows[:MAX_ROWS]]
     return Group(*parts)
 
 
