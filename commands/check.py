@@ -17,9 +17,9 @@ from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from . import _views
+from ._files import name_corrected_file, name_file
 from ._formats import Sink, TextWriter, View
 from ._formats.fields import Record, build_columns
-from ._input import name_corrected_file, name_file
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text

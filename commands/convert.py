@@ -67,7 +67,7 @@ def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> Non
     Raises:
         InvalidInput: no file was given, or an argument is an id.
     """
-    from ._input import is_article_id
+    from ._id_lists import is_article_id
     from ._reference_files import read_entries, write_references
 
     if not files:

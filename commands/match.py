@@ -13,10 +13,10 @@ from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
 from . import _views
+from ._files import name_file
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
-from ._input import name_file
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_text

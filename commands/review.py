@@ -21,8 +21,8 @@ from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.strategy_text import read_strategy_text
 
 from . import _views
+from ._files import name_file, read_content
 from ._formats import View
-from ._input import name_file, read_content
 from ._options import App, build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_records

@@ -97,7 +97,7 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
     from entrez_kit.strategies.translated_lines import StrategyRequest
 
-    from ._input import name_file, read_content
+    from ._files import name_file, read_content
 
     translation = read_request(
         get_state(ctx).services, StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))

@@ -17,9 +17,10 @@ from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 from entrez_kit.strategies.translated_lines import StrategyResult
 
 from . import _views
+from ._files import name_corrected_file, name_file, read_content
 from ._formats import Sink, View
 from ._formats.fields import build_columns
-from ._input import name_corrected_file, name_file, read_content, read_identifiers
+from ._id_lists import read_identifiers
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error

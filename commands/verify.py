@@ -14,9 +14,9 @@ from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutco
 from entrez_kit.references.files.references import Reference
 
 from . import _views
+from ._files import name_file, read_content, read_sibling
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import name_file, read_content, read_sibling
 from ._options import App
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_text

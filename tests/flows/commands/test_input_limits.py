@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Cli, read_error
 
-from entrez_kit.commands import _app, _input, load_command
+from entrez_kit.commands import _app, _id_lists, load_command
 
 LIMIT = 1_000_000
 NEEDED = {"db": "pubmed", "query_key": "key", "name": "name", "folder": "new", "source": "Embase"}
@@ -152,7 +152,7 @@ def test_a_file_without_an_end_is_refused_with_the_limit(
 def test_standard_input_without_an_end_is_refused(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...], text: bytes
 ) -> None:
-    monkeypatch.setattr("entrez_kit.commands._input.MAX_IDS", 5_000)
+    monkeypatch.setattr("entrez_kit.commands._id_lists.MAX_IDS", 5_000)
 
     done = cli(*call, stdin=io.BufferedReader(Endless(text)))
 
@@ -191,7 +191,7 @@ def test_a_hundred_thousand_ids_are_read_line_by_line() -> None:
 
     lines = Counting(b"12345\n" * 10_000)
 
-    ids = _input.read_identifiers(lines, "it")
+    ids = _id_lists.read_identifiers(lines, "it")
 
     assert [next(ids) for _ in range(10)] == ["12345"] * 10
     assert lines.asked < 20

@@ -27,6 +27,7 @@ from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
+from ._files import read_content
 from ._state import STDIN
 
 MAX_IDS: Final = 2_000_000
@@ -135,34 +136,6 @@ def is_article_id(word: str) -> bool:
     if identifier is None:
         return False
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
-
-
-def read_content(file: Path) -> bytes:
-    """Return the bytes of a file, or of standard input for "-".
-
-    Raises:
-        InvalidInput: the file cannot be read.
-    """
-    try:
-        if str(file) == STDIN:
-            return read_input(sys.stdin.buffer, "Standard input") if sys.stdin is not None else b""
-        return read_input(file, str(file))
-    except OSError as exc:
-        raise cannot_read_error(file, exc) from None
-
-
-def name_file(path: Path) -> str:
-    """Return the name of a file in messages."""
-    return "standard input" if str(path) == STDIN else str(path)
-
-
-def read_sibling(file: Path, name: str) -> bytes | None:
-    """Return the content of a file that another file names, if it is in the same folder or below."""
-    folder = file.resolve().parent
-    path = (folder / name).resolve()
-    if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
-        return None
-    return read_content(path)
 
 
 def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
@@ -412,20 +385,3 @@ def _bad_json(name: str, problem: str) -> InvalidInput:
         recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
         details={"reason": "bad_json"},
     )
-
-
-def name_corrected_file(file: Path, *, overwrite: bool) -> Path:
-    """Return the path of the corrected copy of a file: ``refs.fixed.bib`` for ``refs.bib``.
-
-    Raises:
-        InvalidInput: the copy exists already.
-    """
-    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
-    if target.exists() and not overwrite:
-        raise InvalidInput(
-            f"{target} exists already.",
-            invalid_input=str(target),
-            recovery_hint="Move it away, or overwrite it with --force.",
-            details={"reason": "file_exists"},
-        )
-    return target
