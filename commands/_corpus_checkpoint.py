@@ -9,9 +9,10 @@ from entrez_kit.corpus.models import UserCheckpointRequest
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET
 
 from . import _views
+from ._emit import emit
 from ._formats import View
 from ._options import App, build_argument, build_option, request_options
-from ._pipeline import build_request, emit, get_state, run
+from ._pipeline import build_request, get_state, run
 from ._state import accept_formats
 
 if TYPE_CHECKING:

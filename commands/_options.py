@@ -89,7 +89,7 @@ class Group(TyperGroup):
 
 
 class SingleOption(TyperOption):
-    """An option of one value. It refuses a second, different value, where typer's option takes the last one."""
+    """An option of one value. It refuses a second, different value; typer's option would take the last one."""
 
     def __init__(self, option: TyperOption) -> None:
         vars(self).update(vars(option))

@@ -12,8 +12,9 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
 from . import _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, get_state, note
+from ._pipeline import get_state, note
 from ._state import is_terminal
 
 if TYPE_CHECKING:

@@ -18,13 +18,14 @@ from entrez_kit.core.model import WrongValue
 from entrez_kit.pubmed.record_batches import BATCH
 
 from . import _views
+from ._emit import emit
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure, read_inputs
 from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, emit, get_state, plan, run, warn, was_typed
+from ._pipeline import build_request, get_state, plan, run, warn, was_typed
 from ._reference_files import describe_entry, read_entries, select_files, write_references
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
 

@@ -19,8 +19,9 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
 from . import _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, get_state, note, warn
+from ._pipeline import get_state, note, warn
 from ._state import accept_formats, is_terminal
 from ._views.text import format_value
 

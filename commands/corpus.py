@@ -29,11 +29,12 @@ from entrez_kit.references.check.sources import SOURCES, parse_sources
 
 from . import _views
 from ._corpus_checkpoint import app as checkpoint_app
+from ._emit import emit
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
 from ._options import App, build_argument, build_option, request_options
-from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run
-from ._report import report_error, watching
+from ._pipeline import build_request, find_status, get_state, note, plan, refuse_without, run
+from ._report import report_error, report_expected_time, watching
 from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS, get_standing_status
 
@@ -97,7 +98,7 @@ def sync_command(
         lambda result, console: _views.corpus.render_sync(result, console, query_key=query_key, is_new=known is None)
     )
     request = build_request(ctx, SYNC, options, UserSyncRequest)
-    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(report_expected_time, get_state(ctx)))
 
 
 @contextmanager

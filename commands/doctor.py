@@ -12,8 +12,9 @@ from entrez_kit.base.errors import Exit
 from entrez_kit.base.output_formats import Family
 
 from . import _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, get_state, plan
+from ._pipeline import get_state, plan
 from ._state import accept_formats, usage_error
 
 app = App()

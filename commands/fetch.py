@@ -27,7 +27,8 @@ from ._formats import Sink, TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
 from ._ids import NAME_ARTICLES, describe_failure, read_inputs
 from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
-from ._pipeline import advise, build_request, get_state, note, plan, run, was_typed
+from ._pipeline import build_request, get_state, note, plan, run, was_typed
+from ._report import report_expected_time
 from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS
 
@@ -111,7 +112,7 @@ def fetch_and_print(
     records = len(request.pmids or ()) or request.retmax or 0
     if records > MANY_RECORDS and selected.whole:
         note(ctx, f"{format_count(records, 'record')} are held in memory to print them as one; jsonl streams them.")
-    advise(ctx, records)
+    report_expected_time(get_state(ctx), records)
     view = _view(request.detail_level, table)
     if not selected.parses_records and request.detail_level != "medline_text":
         request = request.model_copy(update={"detail_level": "full_xml"})  # only the bytes of a record are needed

@@ -10,8 +10,9 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
 from . import _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, note
+from ._pipeline import note
 from ._state import accept_formats
 
 app = App()

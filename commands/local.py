@@ -15,8 +15,9 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
 from . import Ended, _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, get_state, note
+from ._pipeline import get_state, note
 from ._report import report_error, watching
 from ._state import accept_formats, is_terminal, usage_error
 

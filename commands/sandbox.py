@@ -10,8 +10,9 @@ from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
 
 from . import Ended, _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, note
+from ._pipeline import note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox

@@ -12,8 +12,9 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
 from . import _views
+from ._emit import emit
 from ._options import App
-from ._pipeline import emit, get_state, note, refuse_without, warn
+from ._pipeline import get_state, note, refuse_without, warn
 from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
