@@ -9,7 +9,7 @@ from packaging_files import ROOT
 
 from entrez_kit.base.output_formats import FORMATS, Format
 from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
-from entrez_kit.commands import _app
+from entrez_kit.commands import _app, load_command
 
 README: Final = ROOT / "README.md"
 OUTPUT_GUIDE: Final = ROOT / "entrez_kit" / "guides" / "output.md"
@@ -31,7 +31,7 @@ def write_readme() -> str:
 
 def _list_commands() -> Iterator[tuple[str, str]]:
     for name, (line, _) in _app.COMMANDS.items():
-        command = _app.load_command(name)
+        command = load_command(name)
         values = [
             re.sub(r"[^A-Z]", "", param.metavar) for param in command.params if param.param_type_name == "argument"
         ]

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from entrez_kit.base import __version__
-from entrez_kit.commands import _app
+from entrez_kit.commands import _app, _options, load_command
 from entrez_kit.guides import read_guide
 
 PROGRAM: Final = "entrez-kit"
@@ -21,9 +21,7 @@ def man_pages() -> dict[str, str]:
     names = list(_app.COMMANDS)
     pages = {f"{PROGRAM}.1": _write_page(PROGRAM, program, "search and read PubMed and NCBI Gene", names)}
     for name in names:
-        pages[f"{PROGRAM}-{name}.1"] = _write_page(
-            f"{PROGRAM} {name}", _app.load_command(name), _app.COMMANDS[name][0], []
-        )
+        pages[f"{PROGRAM}-{name}.1"] = _write_page(f"{PROGRAM} {name}", load_command(name), _app.COMMANDS[name][0], [])
     return pages
 
 
@@ -62,7 +60,7 @@ def _write_parameters(title: str, command: Any, *, everywhere: bool) -> Iterator
     """Yield the arguments and options; only the page of the program has the options of every command."""
     context = typer.Context(command, info_name=title)
     heading = ".SS Options" if " " in title.removeprefix(PROGRAM).strip() else ".SH OPTIONS"
-    shown = [param for param in command.params if everywhere or param.rich_help_panel != _app.EVERYWHERE]
+    shown = [param for param in command.params if everywhere or param.rich_help_panel != _options.EVERYWHERE]
     records = [record for record in (one.get_help_record(context) for one in shown) if record]
     if records:
         yield heading

@@ -118,10 +118,10 @@ def _choices(schema: Mapping[str, Any], shapes: Mapping[str, Any]) -> Iterator[s
 
 
 def _commands() -> Iterator[Fact]:
-    from entrez_kit.commands import _app
+    from entrez_kit.commands import _app, _options, load_command
 
     for name in _app.COMMANDS:
-        yield from _command(name, _app.load_command(name), _app.EVERYWHERE)
+        yield from _command(name, load_command(name), _options.EVERYWHERE)
 
 
 def _command(name: str, command: Any, everywhere: str) -> Iterator[Fact]:

@@ -1,45 +1,27 @@
 """The terminal front end: ``main``, the list of subcommands, and the handling of errors."""
 
 import contextlib
-import re
+import io
+import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from copy import copy
-from difflib import get_close_matches
-from functools import cache, partial
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal, cast
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cache
+from types import FrameType
+from typing import Annotated, Any, Final, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from entrez_kit.base import __version__, tracing
-from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput
-from entrez_kit.base.frontend_text import Text, cut_middle, describe_wrong_value, list_choices
-from entrez_kit.base.output_formats import Family
+from entrez_kit.base.errors import EntrezKitError, Exit
 
-from . import PROGRAM, build_command
-from ._output import (
-    Ended,
-    ReaderGone,
-    drop_output,
-    flush_output,
-    prepare_streams,
-    signals_end_the_program,
-    write_error,
-)
-from ._state import State, get_formats, usage_error
+from . import PROGRAM, Ended, ReaderGone, load_command
+from ._options import HELP_NAMES, App, Group
+from ._state import State
 
-NO_SUCH: Final = re.compile(r"No such (?:option: |command ')([^\s']+)'?")
-UNEXPECTED: Final = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
-NO_VALUE: Final = re.compile(r"Option '(\S+)' requires an argument")
-_EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
-"""An example in a help text; a command in backquotes is a part of its sentence."""
 MISSING_COMMAND: Final = "Missing command."
-MAX_VALUE: Final = 60
-"""Maximum characters of each value of an option in a message."""
-MAX_COMMANDS: Final = 10
-"""Maximum number of commands of a group that a message lists."""
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
 CORPUS: Final = "Your corpus"
@@ -77,12 +59,12 @@ COMMANDS: Final = {
 }
 """Every subcommand, with its line and its section in the help.
 
-The module with its name in this folder is imported when it runs, and has ``app`` (a group) or ``command``.
+The module with its name in this folder is imported when it runs, and has its commands in ``app``.
 """
 
 
-class LazyGroup(TyperGroup):
-    """A group that lists its commands without importing them."""
+class Program(Group):
+    """The program: a group that lists its commands without importing them."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -100,14 +82,6 @@ class LazyGroup(TyperGroup):
             args.append("--help")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name and command else command, rest
-
-
-@cache
-def load_command(name: str) -> Any:
-    """Import a subcommand and add the common options; a later call in this process returns the same object."""
-    command = build_command(name)
-    add_common_options(command)
-    return command
 
 
 def _show_version(value: bool) -> None:
@@ -130,17 +104,16 @@ def _program(
 @cache
 def build() -> TyperGroup:
     """Return the program as a group of commands that are imported when called."""
-    app = typer.Typer(
-        cls=LazyGroup,
+    app = App(
+        cls=Program,
+        add_completion=True,
         name=PROGRAM,
         rich_markup_mode="rich",
         context_settings={"help_option_names": HELP_NAMES},
         epilog="Data goes to stdout, everything else to stderr. `entrez-kit guide exit-codes` explains the exit codes.",
     )
     app.callback()(_program)
-    group = typer.main.get_command(app)
-    add_common_options(group, below_too=False)  # its commands get them at import
-    return cast(TyperGroup, group)
+    return cast(TyperGroup, typer.main.get_command(app))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -181,7 +154,9 @@ def _run_command(arguments: list[str], state: State) -> int:
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
             return _show_help(ctx)
-        error: EntrezKitError = _convert_usage_error(exc)
+        from ._usage_errors import convert_usage_error
+
+        error: EntrezKitError = convert_usage_error(exc)
     except typer.Abort:
         return int(Exit.INTERRUPTED)
     except EntrezKitError as exc:
@@ -189,6 +164,8 @@ def _run_command(arguments: list[str], state: State) -> int:
     except Exception as exc:
         failure = _find_output_failure() if isinstance(exc, OSError) else None
         if failure is not None:
+            from ._formats import write_error
+
             drop_output()
             error = write_error("standard output", failure)
         else:
@@ -240,82 +217,6 @@ def _show_help(ctx: typer.Context) -> int:
     return int(Exit.BAD_INPUT)
 
 
-def _convert_usage_error(exc: typer.TyperException) -> InvalidInput:
-    """Convert a usage error of typer into ``InvalidInput``."""
-    ctx, parameter = getattr(exc, "ctx", None), getattr(exc, "param", None)
-    path = ctx.command_path if ctx is not None else PROGRAM
-    argument = getattr(exc, "option_name", None) or (parameter.opts[-1] if parameter is not None else None)
-    hint = f"`{path} --help` shows the usage."
-    if isinstance(exc, typer.BadParameter) and parameter is not None and exc.message:
-        text, correction = _describe_value(exc, parameter, hint)
-        return usage_error(text, argument, correction)
-    message = " ".join(exc.format_message().split())
-    unknown = NO_SUCH.match(message)
-    if unknown and ctx is not None:
-        return usage_error(f"{unknown[0]}.{_suggest(unknown[1], ctx)}", argument, _list_commands(ctx) or hint)
-    if extra := UNEXPECTED.match(message):
-        message = f"Unexpected argument: {cut_middle(extra[1], MAX_VALUE)}"
-    elif valueless := NO_VALUE.match(message):
-        message = f"{valueless[1]} needs a value"
-    return usage_error(message if message.endswith((".", "?")) else f"{message}.", argument, hint)
-
-
-def _describe_value(exc: Any, parameter: Any, hint: str) -> tuple[Text, Text]:
-    """Return the message and the hint for a wrong value of an option, with the limits that its request declares.
-
-    Args:
-        exc: typer's error, whose cause is pydantic's error.
-        hint: the hint of any usage error.
-    """
-    from pydantic import ValidationError
-
-    from entrez_kit.core.argument_errors import describe_accepted, find_limits, suggest_correction
-
-    from ._frontend import name_options
-
-    name = name_options(exc.ctx.command)[parameter.name]
-    if not isinstance(exc.__cause__, ValidationError):
-        return f"{name} {exc.message}.", hint
-    error = exc.__cause__.errors()[0]
-    words = re.findall(r"'([^']*)'", error["msg"].partition(" is not one of ")[2])
-    limits = {"ge": parameter.min, "le": parameter.max}
-    request = getattr(exc.ctx.command.callback, "request", None)
-    if request is not None:
-        limits |= find_limits(request, parameter.name)
-    accepted = list_choices(words) if words else describe_accepted(error["type"], limits)
-    if not accepted:
-        return f"{name} is invalid: {error['msg']}.", hint
-    near = get_close_matches(str(error["input"]).lower(), words, n=1)
-    correction = suggest_correction(name, parameter.default, is_required=parameter.required)
-    return describe_wrong_value(name, accepted, error["input"]), f"Did you mean {near[0]}?" if near else correction
-
-
-def _suggest(word: str, ctx: Any) -> str:
-    """Return a suggestion for an unknown word: the completion of a prefix, or a similar word."""
-    from ._frontend import name_options
-
-    command = ctx.command
-    known = [name for parameter in command.params for name in parameter.opts if name.startswith("--")]
-    if not word.startswith("-"):
-        known = list(getattr(command, "commands", ()))
-    field = name_options(command).get(word.strip("-").replace("-", "_"))
-    if field and not field.startswith("-"):
-        words = [name_options(command)[param.name] for param in command.params if param.param_type_name == "argument"]
-        return f" {field} is given without a name: {ctx.command_path} {' '.join(words)}"
-    near = (
-        ([field] if field else [])
-        or ([name for name in known if name.startswith(word)] if len(word) > 3 else [])
-        or get_close_matches(word, known, n=1, cutoff=0.75)
-    )
-    return f" Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _list_commands(ctx: Any) -> str:
-    """Return the hint with the commands of a small group; empty for other commands."""
-    names = list(getattr(ctx.command, "commands", ()))
-    return f"The commands of `{ctx.command_path}` are {', '.join(names)}." if 0 < len(names) <= MAX_COMMANDS else ""
-
-
 def _find_output_failure() -> OSError | None:
     """Return the error if standard output cannot be written, e.g. for help pages that rich prints."""
     try:
@@ -331,6 +232,7 @@ def _flush(status: int, state: State) -> int:
     if failure is not None:
         drop_output()
         if status == Exit.DONE:
+            from ._formats import write_error
             from ._report import report_error
 
             report_error(state, write_error("standard output", failure))
@@ -350,174 +252,92 @@ def _finish_recording(status: int, state: State) -> int:
     return status
 
 
-# Common options, which are allowed before or after the name of a command
+# Standard streams and signals
 
 
-OUTPUT: Final = "Output"
-HELP_NAMES: Final = ["-h", "--help"]
-EVERYWHERE: Final = "Options of every command"
+class GuardedOutput(io.TextIOWrapper):
+    """Standard output in UTF-8 that raises ReaderGone for every writer if the reader has left."""
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        try:
+            return super().write(text)
+        except BrokenPipeError:
+            raise ReaderGone from None
+
+    def flush(self) -> None:
+        """Flush the written text."""
+        try:
+            super().flush()
+        except BrokenPipeError:
+            raise ReaderGone from None
 
 
-def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
-    """Store the value of an option: one after the name of a command replaces one before it."""
-    if value is not None and value != [] and isinstance(ctx.obj, State) and not ctx.resilient_parsing:
-        ctx.obj.flags[str(param.name)] = value
-    return value
+def prepare_streams() -> None:
+    """Set up standard streams in UTF-8 for any locale, even if the caller closed them."""
+    _fill_closed_descriptors()
+    if sys.stdout is None:
+        sys.stdout = GuardedOutput(os.fdopen(1, "wb", closefd=False), encoding="utf-8", errors="replace")
+    elif sys.platform == "win32" and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="replace")  # the Windows console is not only a descriptor
+    elif sys.stdout is sys.__stdout__ and isinstance(sys.stdout, io.TextIOWrapper):
+        # A second wrapper over the same descriptor; the first has an empty buffer and stays valid.
+        binary = os.fdopen(sys.stdout.fileno(), "wb", closefd=False)
+        sys.stdout = GuardedOutput(binary, encoding="utf-8", errors="replace", line_buffering=binary.isatty())
+    if sys.stderr is not None and isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr.reconfigure(encoding="utf-8", errors="replace")
 
 
-def _invoke(run: Callable[[Any], Any], ctx: Any) -> Any:
-    """Run a command; before it open its recording, if there is one."""
-    if isinstance(ctx.obj, State):
-        ctx.obj.command = ctx.command
-        if ctx.obj.flags.keys() & {"record", "replay"}:
-            from ._recording import open_recording
+def _fill_closed_descriptors() -> None:
+    """Open the null device for closed standard streams, so that no cache file gets their descriptors.
 
-            open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
-    return run(ctx)
-
-
-def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
-    return [one.name for one in get_formats(ctx.command).accepted if one.name.startswith(incomplete)]
+    It is opened for reading as standard output, so that writing data fails in place of losing them.
+    """
+    for descriptor, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with contextlib.suppress(OSError):
+                os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
 
 
-def _flag(
-    *names: str, help: str, metavar: str | None = None, panel: str = EVERYWHERE, autocompletion: Any = None
-) -> Any:
-    return typer.Option(
-        *names,
-        metavar=metavar,
-        help=help,
-        callback=_keep,
-        expose_value=False,
-        rich_help_panel=panel,
-        autocompletion=autocompletion,
-    )
+def flush_output() -> None:
+    """Flush standard output.
+
+    Raises:
+        ReaderGone: the reader has left.
+        OSError: standard output cannot be written.
+    """
+    if sys.stdout is not None and not sys.stdout.closed:
+        sys.stdout.flush()
 
 
-_FORMAT: Final = "Output format: {formats}. Default: {default}."
-_FIELDS: Final = "Print only these fields, separated by commas. A dot selects a nested field.{example}"
-_FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
-"""By option, the formats that it needs; commands without them do not have it."""
-_NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
-_FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
-_DEMO: Final = "Use a sandbox with invented articles, without a network."
-_LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
-_RECORD: Final = "Record all requests and replies in a file, for --replay; see `entrez-kit guide recordings`."
-_REPLAY: Final = "Answer from a recording: the same command prints the same bytes, without a network."
-_VERBOSE: Final = "Show request ids, cache hits, timings and the log."
-_CONFIG: Final = "User config to read instead of the default one."
-_COUNT: Final = "Short for -f count: the number of results."
+def drop_output() -> None:
+    """Redirect standard output to the null device, so that Python reports no error at exit."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
-def _declare_common(
-    format: Annotated[
-        str | None,
-        _flag("-f", "--format", metavar="FORMAT", help=_FORMAT, panel=OUTPUT, autocompletion=_complete_format),
-    ] = None,
-    json: Annotated[bool | None, _flag("--json", help="Short for -f json.", panel=OUTPUT)] = None,
-    count: Annotated[bool | None, _flag("--count", help=_COUNT, panel=OUTPUT)] = None,
-    fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
-    no_header: Annotated[bool | None, _flag("--no-header", help=_NO_HEADER, panel=OUTPUT)] = None,
-    output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
-    demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
-    local: Annotated[str | None, _flag("--local", metavar="NAME", help=_LOCAL)] = None,
-    record: Annotated[Path | None, _flag("--record", metavar="FILE.ekz", help=_RECORD)] = None,
-    replay: Annotated[Path | None, _flag("--replay", metavar="FILE.ekz", help=_REPLAY)] = None,
-    offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
-    refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
-    no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
-    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="Print no notes, only warnings and errors.")] = None,
-    verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
-    color: Annotated[
-        Literal["auto", "always", "never"] | None,
-        _flag("--color", metavar="WHEN", help="When to use color: auto, always or never."),
-    ] = None,
-    config_file: Annotated[Path | None, _flag("--config", metavar="FILE", help=_CONFIG)] = None,
-) -> None:
-    """Declare the common options; never called."""
+@contextlib.contextmanager
+def signals_end_the_program() -> Iterator[None]:
+    """Turn signals that end a process into ``Ended``, so that temporary files are removed on the way."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
 
+    def end(number: int, frame: FrameType | None) -> None:
+        raise Ended(number)
 
-def add_common_options(command: Any, *, below_too: bool = True) -> None:
-    """Add the common options to a command and its subcommands."""
-    below = getattr(command, "commands", None)
-    command.help = join_lines(command.help or "")
-    if below is not None:
-        command.no_args_is_help = False  # a missing command is an error; _app shows the help
-    for inner in (below or {}).values() if below_too else ():
-        add_common_options(inner)
-    if below is None or command.invoke_without_command:
-        command.invoke = partial(_invoke, command.invoke)
-    formats = get_formats(command)
-    known = formats.accepted
-    taken = {option for parameter in command.params for option in parameter.opts}
-    for parameter in map(copy, _build_common_parameters()):
-        if taken.intersection(parameter.opts):
-            continue
-        if below is not None and parameter.rich_help_panel == OUTPUT:
-            parameter.hidden = True  # accepted before the name, but shown in the help of commands
-        family = _FAMILY_OF.get(str(parameter.name))
-        if family is not None and below is None and not any(one.family is family for one in known):
-            continue
-        if parameter.name == "format":
-            terminal, pipe = formats.default_on_terminal, formats.default_in_pipe
-            default = str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe"
-            parameter.help = parameter.help.format(formats=", ".join(one.name for one in known), default=default)
-        if parameter.name == "fields":
-            example = f" Example: {formats.fields}." if formats.fields else ""
-            parameter.help = parameter.help.format(example=example)
-        if parameter.name == "output":
-            lists_ids = any(one.family is Family.IDS for one in known)
-            parameter.help = parameter.help.format(ids=" (.txt: ids)" if lists_ids else "")
-        command.params.append(parameter)
-    help_option = command.get_help_option(typer.Context(command, help_option_names=HELP_NAMES))
-    for parameter in command.params:
-        if parameter.param_type_name == "option" and not (parameter.is_flag or parameter.multiple or parameter.count):
-            _refuse_second_value(parameter)
-    for parameter in (*command.params, help_option):
-        if parameter is not None and (getattr(parameter, "is_flag", False) or parameter.param_type_name == "argument"):
-            # "<bool>" and "<list[str]>" do not help a biologist.
-            parameter.display_type_rich = lambda ctx: None
-
-
-def join_lines(text: str) -> str:
-    """Join the lines that a docstring breaks within a sentence. An example keeps its own line."""
-    paragraphs = []
-    for paragraph in text.split("\n\n"):
-        first, *rest = paragraph.splitlines() or [""]
-        lines = [first]
-        for line in rest:
-            is_end = lines[-1].endswith((".", ":")) or _EXAMPLE.search(lines[-1])
-            if is_end or _EXAMPLE.match(line):
-                lines.append(line)
-            else:
-                lines[-1] = f"{lines[-1]} {line}"
-        paragraphs.append("\n".join(lines))
-    return "\n\n".join(paragraphs)
-
-
-def _refuse_second_value(parameter: Any) -> None:
-    """Refuse an option of one value that is given twice with different values: typer takes the last one."""
-
-    def declare(parser: Any, ctx: Any) -> None:
-        parser.add_option(parameter, parameter.opts, parameter.name, action="append", nargs=parameter.nargs)
-
-    def handle(ctx: Any, opts: Any, args: list[str]) -> Any:
-        values = opts.get(parameter.name)
-        if isinstance(values, list):
-            if len(set(values)) > 1 and not ctx.resilient_parsing:
-                texts = ", ".join(cut_middle(str(one), MAX_VALUE) for one in values)
-                raise typer.BadParameter(f"takes one value (got {len(values)}: {texts})", ctx, parameter)
-            opts = {**opts, parameter.name: values[-1]}
-        return handle_one(ctx, opts, args)
-
-    handle_one = parameter.handle_parse_result
-    parameter.add_to_parser = declare
-    parameter.handle_parse_result = handle
-
-
-@cache
-def _build_common_parameters() -> tuple[Any, ...]:
-    """Return the common options as typer parameters; each command uses copies, because it changes some."""
-    app = typer.Typer(add_completion=False)
-    app.command()(_declare_common)
-    return tuple(typer.main.get_command(app).params)
+    before = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        # A signal that the caller ignores (nohup) stays ignored.
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,34 +1,32 @@
 """`entrez-kit corpus checkpoint`: show the checkpoint of a query, set it, and show its log."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from entrez_kit.base.output_formats import Family
-from entrez_kit.corpus.models import CheckpointGetRequest, UserCheckpointRequest
+from entrez_kit.corpus.models import UserCheckpointRequest
 from entrez_kit.corpus.operations import CHECKPOINT_GET, CHECKPOINT_SET
 
+from . import _views
+from ._emit import emit
 from ._formats import View
-from ._formats.fields import convert_to_data
-from ._options import build_argument, build_option, request_options
-from ._pipeline import build_request, emit, get_state, run
+from ._options import App, build_argument, build_option, request_options
+from ._pipeline import build_request, get_state, run
 from ._state import accept_formats
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult
-    from entrez_kit.corpus.store.checkpoints import CheckpointLog
 
-app = typer.Typer(help="The checkpoint of a query: show it, set it, show its log.")
+app = App(help="The checkpoint of a query: show it, set it, show its log.")
 
 
 @app.command("get")
-@request_options(CHECKPOINT_GET, build_argument("query_key", "KEY"))
-def checkpoint_get_command(ctx: typer.Context, request: CheckpointGetRequest) -> None:
+@request_options(CHECKPOINT_GET.request, build_argument("query_key", "KEY"))
+def checkpoint_get_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Show the entry date (EDAT) up to which a query is synced."""
-    view: View[CheckpointGetResult] = View(_render_checkpoint)
+    request = build_request(ctx, CHECKPOINT_GET, options)
+    view: View[CheckpointGetResult] = View(lambda result, console: _views.corpus.render_checkpoint(result, console))
     run(ctx, CHECKPOINT_GET, request, view)
 
 
@@ -45,12 +43,9 @@ def checkpoint_set_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     entrez-kit corpus checkpoint set crispr 2025-01-01 --note "backfill"
     """
 
-    def render(result: "CheckpointSetResult", console: "Console") -> "RenderableType":
-        from ._views.corpus import set_page
-
-        return set_page(result, console, query_key=options["query_key"])
-
-    view: View[CheckpointSetResult] = View(render)
+    view: View[CheckpointSetResult] = View(
+        lambda result, console: _views.corpus.render_new_checkpoint(result, console, query_key=options["query_key"])
+    )
     run(ctx, CHECKPOINT_SET, build_request(ctx, CHECKPOINT_SET, options, UserCheckpointRequest), view)
 
 
@@ -63,19 +58,4 @@ def checkpoint_log_command(
     from entrez_kit.corpus.store import store_of
 
     log = store_of(get_state(ctx).services).checkpoint_log(query_key)
-    emit(ctx, log, partial(_render_log, log), records=[convert_to_data(entry) for entry in log.entries])
-
-
-# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
-
-
-def _render_checkpoint(result: "CheckpointGetResult", console: "Console") -> "RenderableType":
-    from ._views.corpus import render_checkpoint
-
-    return render_checkpoint(result, console)
-
-
-def _render_log(log: "CheckpointLog") -> "RenderableType":
-    from ._views.corpus import log_page
-
-    return log_page(log)
+    emit(ctx, log, lambda: _views.corpus.render_checkpoint_log(log), records=log.entries)

@@ -2,12 +2,11 @@
 
 import shlex
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Final
 
 from entrez_kit.base.frontend_text import Argument, Frontend, NextCall
 
-from . import PROGRAM, build_command
+from . import PROGRAM, load_command
 
 _GROUPS: Final = {"date_range": "--min-date/--max-date"}
 """Fields of requests that are several options."""
@@ -39,20 +38,18 @@ class Terminal(Frontend):
 
         operation = find_operation(call.method)
         words, fields = operation.command, operation.request.model_fields
-        command = _load_plain_command(words[0])
+        command = load_command(words[0])
         for word in words[1:]:
             command = command.commands[word]
         line = [PROGRAM, *words]
         for parameter in command.params:
+            if not parameter.expose_value:  # an option of every command
+                continue
             is_required = parameter.required or (parameter.name in fields and fields[parameter.name].is_required())
             value = call.arguments.get(parameter.name, ... if is_required else None)
             if value is not None:
                 line += _build_words(parameter, value)
         return f"`{' '.join(line)}`"
-
-
-_load_plain_command = cache(build_command)
-"""Apart from the commands that run: those get the common options, which a call in a text does not name."""
 
 
 def name_options(command: Any) -> dict[str, str]:

@@ -17,7 +17,7 @@ from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, 
 from ._formats import Failed, View
 from ._formats.fields import Record
 from ._frontend import Terminal
-from ._input import Known, read_ids
+from ._id_lists import Known, read_ids
 from ._pipeline import build_request, note, plan, report_omitted, run
 from ._state import STDIN, is_terminal
 

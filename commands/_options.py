@@ -1,28 +1,280 @@
-"""Declare the parameters of a command from the fields of a request.
+"""Options: those of every command, and those of the fields of a request.
 
-``@request_options(OPERATION, argument("query", "QUERY"), option("offset"), ...)`` gives a command a parameter for each
-field. Type, default and description come from the request, unless ``option`` or ``argument`` replaces them. A command
-with a parameter ``request`` gets the validated request, and one with a parameter ``options`` the values.
+``App`` is a group of commands with the options of every command. ``@request_options(SearchRequest, build_argument(...),
+build_option(...))`` gives a command a parameter for each field. Type, default and description come from the request,
+unless ``build_option`` or ``build_argument`` replaces them. The command gets the values as ``options``.
 """
 
 import inspect
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_origin
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from entrez_kit.core.model import Request, describe_field, list_types
-from entrez_kit.core.operation import Operation
+from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.output_formats import Family
 
-from ._pipeline import build_request, plan
+from . import PROGRAM
+from ._state import Function, State, get_formats
 
 if TYPE_CHECKING:
-    from ._input import Known
+    from entrez_kit.core.model import Request
 
-_FILE_OF_IDS: Final = "File of ids: text, JSON lines or a table. May be repeated."
+OUTPUT: Final = "Output"
+EVERYWHERE: Final = "Options of every command"
+"""Sections of the help."""
+HELP_NAMES: Final = ["-h", "--help"]
+MAX_VALUE: Final = 60
+"""Maximum characters of each value of an option in a message."""
+_EXAMPLE: Final = re.compile(rf"(?<!`){PROGRAM} ")
+"""An example in a help text; a command in backquotes is a part of its sentence."""
+
+
+# Commands and groups: typer's classes with the options of every command
+
+
+class App(typer.Typer):
+    """The commands of a module. A single command is not in a group."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**{"cls": Group, "add_completion": False, **settings})
+
+    def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
+        """Add a function as a command."""
+        return super().command(name, cls=Command, **settings)
+
+
+class Command(TyperCommand):
+    """A command with the options of every command. Its format is chosen, and its recording opened, before it runs."""
+
+    def __init__(self, name: str | None, **attributes: Any) -> None:
+        super().__init__(name, **attributes)
+        self.help = join_lines(self.help or "")
+        self.params = [*map(_adapt, self.params), *_list_common_options(self)]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with the option --help."""
+        return _hide_types(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        _begin(ctx)
+        ctx.obj.make_plan(self)
+        return super().invoke(ctx)
+
+
+class Group(TyperGroup):
+    """A group of commands. The options of every command are allowed before the name of its command, too."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.help = join_lines(self.help or "")
+        self.params = [*map(_adapt, self.params), *_list_common_options(self)]
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters with the option --help."""
+        return _hide_types(super().get_params(ctx))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command of the group that was called, or the function of the group."""
+        if self.invoke_without_command:
+            _begin(ctx)
+        return super().invoke(ctx)
+
+
+class SingleOption(TyperOption):
+    """An option of one value. It refuses a second, different value; typer's option would take the last one."""
+
+    def __init__(self, option: TyperOption) -> None:
+        vars(self).update(vars(option))
+
+    def add_to_parser(self, parser: Any, ctx: Any) -> None:
+        """Let the parser collect all values."""
+        parser.add_option(obj=self, opts=self.opts, dest=self.name, action="append", nargs=self.nargs)
+
+    def consume_value(self, ctx: Any, opts: Any) -> Any:
+        """Return the value.
+
+        Raises:
+            BadParameter: there are several, and they differ.
+        """
+        values = opts.get(self.name)
+        if values is None:
+            return super().consume_value(ctx, opts)
+        if len(set(values)) > 1 and not ctx.resilient_parsing:
+            texts = ", ".join(cut_middle(str(one), MAX_VALUE) for one in values)
+            raise typer.BadParameter(f"takes one value (got {len(values)}: {texts})", ctx, self)
+        return super().consume_value(ctx, {**opts, self.name: values[-1]})
+
+
+class Argument(TyperArgument):
+    """An argument whose help has no type: "<list[str]>" does not help a biologist."""
+
+    def __init__(self, argument: TyperArgument) -> None:
+        vars(self).update(vars(argument))
+
+    def display_type_rich(self, ctx: Any) -> None:
+        """Return no type."""
+
+
+def _adapt(parameter: Any) -> Any:
+    """Return a parameter of typer as one of the classes above; a flag, and an option of several values, unchanged."""
+    if isinstance(parameter, TyperArgument):
+        return Argument(parameter)
+    takes_one_value = not (parameter.is_flag or parameter.multiple or parameter.count)
+    return SingleOption(parameter) if takes_one_value else parameter
+
+
+def _hide_types(parameters: list[Any]) -> list[Any]:
+    """Hide the type "<bool>" of flags in the help."""
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+def _begin(ctx: Any) -> None:
+    """Store which command runs, and open its recording if there is one."""
+    ctx.obj.command = ctx.command
+    if ctx.obj.flags.keys() & {"record", "replay"}:
+        from ._recording import open_recording
+
+        open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
+
+
+def join_lines(text: str) -> str:
+    """Join the lines that a docstring breaks within a sentence. An example keeps its own line."""
+    paragraphs = []
+    for paragraph in text.split("\n\n"):
+        first, *rest = paragraph.splitlines() or [""]
+        lines = [first]
+        for line in rest:
+            is_end = lines[-1].endswith((".", ":")) or _EXAMPLE.search(lines[-1])
+            if is_end or _EXAMPLE.match(line):
+                lines.append(line)
+            else:
+                lines[-1] = f"{lines[-1]} {line}"
+        paragraphs.append("\n".join(lines))
+    return "\n\n".join(paragraphs)
+
+
+# Options of every command
+
+
+def _keep(ctx: typer.Context, param: typer.CallbackParam, value: Any) -> Any:
+    """Store the value of an option: one after the name of a command replaces one before it."""
+    if value is not None and value != [] and isinstance(ctx.obj, State) and not ctx.resilient_parsing:
+        ctx.obj.flags[str(param.name)] = value
+    return value
+
+
+def _complete_format(ctx: typer.Context, incomplete: str) -> list[str]:
+    return [one.name for one in get_formats(ctx.command).accepted if one.name.startswith(incomplete)]
+
+
+def _flag(
+    *names: str, help: str, metavar: str | None = None, panel: str = EVERYWHERE, autocompletion: Any = None
+) -> Any:
+    return typer.Option(
+        *names,
+        metavar=metavar,
+        help=help,
+        callback=_keep,
+        expose_value=False,
+        rich_help_panel=panel,
+        autocompletion=autocompletion,
+    )
+
+
+_FORMAT: Final = "Output format: {formats}. Default: {default}."
+_FIELDS: Final = "Print only these fields, separated by commas. A dot selects a nested field.{example}"
+_FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
+"""By option, the formats that it needs; commands without them do not have it."""
+_NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
+_FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
+_DEMO: Final = "Use a sandbox with invented articles, without a network."
+_LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
+_RECORD: Final = "Record all requests and replies in a file, for --replay; see `entrez-kit guide recordings`."
+_REPLAY: Final = "Answer from a recording: the same command prints the same bytes, without a network."
+_VERBOSE: Final = "Show request ids, cache hits, timings and the log."
+_CONFIG: Final = "User config to read instead of the default one."
+_COUNT: Final = "Short for -f count: the number of results."
+
+
+def _declare_common_options(
+    format: Annotated[
+        str | None,
+        _flag("-f", "--format", metavar="FORMAT", help=_FORMAT, panel=OUTPUT, autocompletion=_complete_format),
+    ] = None,
+    json: Annotated[bool | None, _flag("--json", help="Short for -f json.", panel=OUTPUT)] = None,
+    count: Annotated[bool | None, _flag("--count", help=_COUNT, panel=OUTPUT)] = None,
+    fields: Annotated[list[str] | None, _flag("--fields", metavar="A,B.C", help=_FIELDS, panel=OUTPUT)] = None,
+    no_header: Annotated[bool | None, _flag("--no-header", help=_NO_HEADER, panel=OUTPUT)] = None,
+    output: Annotated[Path | None, _flag("-o", "--output", metavar="FILE", help=_FILE, panel=OUTPUT)] = None,
+    demo: Annotated[bool | None, _flag("--demo", help=_DEMO)] = None,
+    local: Annotated[str | None, _flag("--local", metavar="NAME", help=_LOCAL)] = None,
+    record: Annotated[Path | None, _flag("--record", metavar="FILE.ekz", help=_RECORD)] = None,
+    replay: Annotated[Path | None, _flag("--replay", metavar="FILE.ekz", help=_REPLAY)] = None,
+    offline: Annotated[bool | None, _flag("--offline", help="Use only the cache and the corpus.")] = None,
+    refresh: Annotated[bool | None, _flag("--refresh", help="Send new requests and replace cached replies.")] = None,
+    no_cache: Annotated[bool | None, _flag("--no-cache", help="Neither read nor write the cache.")] = None,
+    quiet: Annotated[bool | None, _flag("-q", "--quiet", help="Print no notes, only warnings and errors.")] = None,
+    verbose: Annotated[bool | None, _flag("-v", "--verbose", help=_VERBOSE)] = None,
+    color: Annotated[
+        Literal["auto", "always", "never"] | None,
+        _flag("--color", metavar="WHEN", help="When to use color: auto, always or never."),
+    ] = None,
+    config_file: Annotated[Path | None, _flag("--config", metavar="FILE", help=_CONFIG)] = None,
+) -> None:
+    """Declare the common options; never called."""
+
+
+@cache
+def _build_common_options() -> list[Any]:
+    """Return the options of every command as typer builds them; each command uses copies, because it changes some."""
+    app = typer.Typer(add_completion=False)
+    app.command()(_declare_common_options)
+    return typer.main.get_command(app).params
+
+
+def _list_common_options(command: Command | Group) -> Iterator[Any]:
+    """Yield the options of every command for one command: without those that it declares itself or has no format for.
+
+    A group accepts all of them for its commands, whose help shows those of the output.
+    """
+    formats = get_formats(command)
+    accepted = {one.family for one in formats.accepted}
+    terminal, pipe = formats.default_on_terminal, formats.default_in_pipe
+    texts = {
+        "formats": ", ".join(one.name for one in formats.accepted),
+        "default": str(pipe) if terminal is pipe else f"{terminal} on a terminal, {pipe} in a pipe",
+        "example": f" Example: {formats.fields}." if formats.fields else "",
+        "ids": " (.txt: ids)" if Family.IDS in accepted else "",
+    }
+    declared = {name for parameter in command.params for name in parameter.opts}
+    for option in map(copy, _build_common_options()):
+        family = _FAMILY_OF.get(option.name)
+        has_family = family is None or family in accepted or isinstance(command, Group)
+        if has_family and declared.isdisjoint(option.opts):
+            option.help = option.help.format(**texts)
+            option.hidden = isinstance(command, Group) and option.rich_help_panel == OUTPUT
+            yield _adapt(option)
+
+
+# Options of the fields of a request
+
+
+FilesOfIds = Annotated[
+    list[Path] | None,
+    typer.Option("-i", "--input", metavar="FILE", help="File of ids: text, JSON lines or a table. May be repeated."),
+]
+"""The option for files, of a command with ``build_ids_argument``."""
 
 _FROM_REQUEST: Final = object()
 """Selects the default of the request."""
@@ -45,9 +297,6 @@ class Parameter:
         show_default: whether the help shows the default, or its text already does.
         joined: whether several words are one text, so that a query needs no quotes.
         convert: turns the value from the command line into the value of the field.
-        read: reads ids from the command line, standard input and files; called with the context, the words, the
-            files and the other values.
-        file_help: the help of ``-i``, for a parameter with ``read``.
     """
 
     path: str
@@ -62,8 +311,6 @@ class Parameter:
     show_default: bool = True
     joined: bool = False
     convert: Callable[[Any], Any] | None = None
-    read: Callable[[typer.Context, Any, Any, dict[str, Any]], list[str] | None] | None = None
-    file_help: str = _FILE_OF_IDS
 
     @property
     def name(self) -> str:
@@ -72,6 +319,8 @@ class Parameter:
 
     def build_parameter(self, request: Any) -> inspect.Parameter:
         """Return the parameter that typer reads."""
+        from entrez_kit.core.model import describe_field  # the help of the program loads no model
+
         field = _get_field(request, self.path)
         # Square brackets are markup to the help page, and field tags to PubMed.
         text = f"{describe_field(field, self.help).replace('[', chr(92) + '[')} {self.more}".rstrip()
@@ -119,35 +368,15 @@ def build_argument(path: str, metavar: str, **differing: Any) -> Parameter:
     return Parameter(path=path, metavar=metavar, **differing)
 
 
-def build_ids_argument(
-    path: str,
-    help: str = "",
-    *,
-    more: str = "",
-    known: "Callable[[dict[str, Any]], Known] | None" = None,
-    unless: tuple[str, ...] = (),
-    **words: Any,
-) -> Parameter:
-    """Return the argument for a list of ids, which also come from standard input and from the files of ``-i``.
+def build_ids_argument(path: str, help: str = "", *, more: str = "") -> Parameter:
+    """Return the argument for a list of ids, which the command reads with ``read_inputs``.
 
     Args:
         path: the field.
         help: replaces the field's description.
         more: follows the description.
-        known: returns, from the other values, the function that decides whether a word is an id.
-        unless: options that replace the ids.
-        words: arguments of ``read_inputs``.
     """
-
-    def read(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
-        if not typed and not files and any(values.get(name) for name in unless):
-            return None
-        from ._ids import read_inputs  # a search needs no ids
-
-        is_id = known(values) if known is not None else None
-        return read_inputs(ctx, typed, files, **{"field": path, "known": is_id, **words})
-
-    return Parameter(path=path, metavar="ID...", help=help, more=more, read=read)
+    return Parameter(path=path, metavar="ID...", help=help, more=more)
 
 
 BROADER: Final = build_option(
@@ -167,64 +396,41 @@ REGISTRATIONS: Final = build_option("registrations", help="Add the numbers of re
 
 
 def request_options(
-    source: Operation[Any, Any] | type[Request], *parameters: Parameter | str
-) -> Callable[[Callable[..., None]], Any]:
-    """Give a command a parameter for each field, in this order, and call it with the request.
+    model: "type[Request]", *parameters: Parameter | str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command a parameter for each field, in this order, and call it with the values as ``options``.
 
     Args:
-        source: the operation, or the model of the values.
+        model: the request with the fields.
         parameters: fields; a name alone is a parameter of the command itself. Those without a name here come last.
     """
-    model = source.request if isinstance(source, Operation) else source
-    declared = [parameter for parameter in parameters if isinstance(parameter, Parameter)]
+    fields = {parameter.name: parameter for parameter in parameters if isinstance(parameter, Parameter)}
 
-    def declare(function: Callable[..., None]) -> Any:
+    def declare(function: Callable[..., None]) -> Callable[..., None]:
         own = dict(inspect.signature(function).parameters)
-        given_as = next(name for name in ("request", "options") if name in own)
-        del own[given_as]
-        for one in declared:
-            if one.read is not None:
-                option = typer.Option("-i", "--input", metavar="FILE", help=one.file_help)
-                own["input"] = inspect.Parameter(
-                    "input",
-                    inspect.Parameter.KEYWORD_ONLY,
-                    default=None,
-                    annotation=Annotated[list[Path] | None, option],
-                )
-        arranged = [own.pop("ctx")]
-        arranged += [
-            own.pop(parameter) if isinstance(parameter, str) else parameter.build_parameter(model)
-            for parameter in parameters
-        ]
+        del own["options"]
+        ordered = [own.pop("ctx")]
+        ordered += [own.pop(one) if isinstance(one, str) else one.build_parameter(model) for one in parameters]
 
         @wraps(function)
-        def command(**arguments: Any) -> None:
-            ctx = arguments["ctx"]
-            plan(ctx)  # a format that the command lacks is reported before anything is read
-            values = _take_values(ctx, model, declared, arguments)
-            request: Any = values
-            if given_as == "request":
-                assert isinstance(source, Operation), "a command gets the request of an operation"
-                request = build_request(ctx, source, values)
-            function(**arguments, **{given_as: request})
+        def command(**values: Any) -> None:
+            own_values = {name: value for name, value in values.items() if name not in fields}
+            function(**own_values, options=_build_options(model, fields.values(), values))
 
-        signature = inspect.Signature(
-            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*arranged, *own.values())]
+        command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]  # typer reads it
+            [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*ordered, *own.values())]
         )
-        command.__signature__ = signature  # type: ignore[attr-defined]  # typer reads it
         command.request = model  # type: ignore[attr-defined]  # errors name the limits of its fields
         return command
 
     return declare
 
 
-def _take_values(
-    ctx: typer.Context, model: Any, declared: list[Parameter], arguments: dict[str, Any]
-) -> dict[str, Any]:
-    """Take the values of fields out of the values that typer read, and return them as fields of the request."""
-    values: dict[str, Any] = {}
-    for one in declared:
-        value = arguments.pop(one.name)
+def _build_options(model: Any, fields: Iterable[Parameter], values: dict[str, Any]) -> dict[str, Any]:
+    """Return the values that typer read as fields of the request. A field of a field is given only if it was set."""
+    options: dict[str, Any] = {}
+    for one in fields:
+        value = values[one.name]
         group = one.path.rpartition(".")[0]
         if isinstance(value, Path):
             value = str(value)
@@ -233,17 +439,16 @@ def _take_values(
         if one.convert is not None and value is not None:
             value = one.convert(value)
         if not group:
-            values[one.name] = value
+            options[one.name] = value
         elif value != _get_field(model, one.path).default:
-            values.setdefault(group, {})[one.name] = value
-    for one in declared:
-        if one.read is not None:
-            values[one.name] = one.read(ctx, values[one.name], arguments.pop("input"), values)
-    return values
+            options.setdefault(group, {})[one.name] = value
+    return options
 
 
 def _get_field(model: Any, path: str) -> Any:
     """Return a field of a request, or of a model inside it."""
+    from entrez_kit.core.model import list_types
+
     *parents, last = path.split(".")
     for parent in parents:
         model = next(
@@ -254,6 +459,8 @@ def _get_field(model: Any, path: str) -> Any:
 
 def _find_type(annotation: Any, *, free: bool) -> Any:
     """Return the type that typer reads for a field: a flag, a number, one of some words, or any word or words."""
+    from entrez_kit.core.model import list_types
+
     kinds = list_types(annotation)
     if any(get_origin(kind) is list for kind in kinds):
         return list[str]

@@ -1,6 +1,6 @@
-"""Run an operation in a terminal: outcomes, a writer, the exit status. Or print a document that a command made.
+"""Run an operation in a terminal: outcomes, a writer, the exit status.
 
-A command takes a ``typer.Context`` as ``ctx`` and calls ``run`` (an operation) or ``emit`` (its own document). Data
+A command takes a ``typer.Context`` as ``ctx`` and calls ``run``, or ``emit`` for a document that it made itself. Data
 goes to stdout or to the file of ``-o``; ``note`` and ``warn`` write to stderr. A command fails by raising an
 ``EntrezKitError``, and ends with another status than 0 by raising ``typer.Exit(status)``: ``_app.main`` reports both.
 ``@accept_formats(...)`` above a command declares its formats, if it has more than tables and documents.
@@ -9,7 +9,7 @@ goes to stdout or to the file of ``-o``; ``note`` and ``warn`` write to stderr. 
 import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -23,19 +23,15 @@ from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
-from ._formats import PAGE_BREAK, Job, TextWriter, View, Writer
-from ._formats.fields import DocumentPaths, Record, convert_to_data, get_values
-from ._output import Sink
+from ._formats import Job, Sink, View, Writer
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    pass
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
-INPUTS: Final = ("ids", "pmids", "inputs", "symbols")
-"""The names of the list of inputs in requests."""
 _ANY_ID: Final = "1"
 """An input that every operation accepts; it takes the place of an empty list in the validation of the options."""
 
@@ -126,70 +122,6 @@ def refuse_beside(ctx: typer.Context, name: str, other: str, hint: str) -> None:
         raise usage_error(f"{_name_option(ctx, name)} cannot be used with {other}.", name, hint)
 
 
-def advise(ctx: typer.Context, records: int) -> None:
-    """Print the expected time for very many records, and NCBI's preferred times."""
-    from entrez_kit.base.numerals import format_count
-    from entrez_kit.pubmed.record_batches import BATCH
-    from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
-
-    requests = -(-records // BATCH)
-    settings = get_state(ctx).settings
-    if requests <= MANY_REQUESTS or settings.demo:
-        return
-    minutes = max(1, round(requests / settings.requests_per_second / 60))
-    note(
-        ctx,
-        f"{format_count(records, 'record takes', 'records take')} {format_count(requests, 'request')}: "
-        f"at least {format_count(minutes, 'minute')}. {PREFERRED_HOURS} An interrupted run continues where it stopped.",
-    )
-
-
-def emit(
-    ctx: typer.Context,
-    document: Any,
-    table: "Callable[[], RenderableType] | None" = None,
-    *,
-    records: Sequence[Mapping[str, Any]] | None = None,
-    page: Callable[[Record], str] | None = None,
-    text: str | None = None,
-    between: str = PAGE_BREAK,
-) -> None:
-    """Print a document that a command made itself, in the selected format.
-
-    Args:
-        document: a mapping, a list of mappings, or a model; JSON and YAML print it.
-        table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
-        records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
-        page: one record in Markdown, for commands with pages.
-        between: the separator of pages.
-        text: the document as text or as Markdown, for commands with the format text, or with pages of one text.
-
-    Raises:
-        InvalidInput: --fields names something the document does not have.
-    """
-    output = plan(ctx)
-    data = convert_to_data(document)
-    listed = data if isinstance(data, list) else [data]
-    rows = listed if records is None else [convert_to_data(row) for row in records]
-    paths = DocumentPaths(sample=rows)
-    whole_text = "" if text is None else text if text.endswith("\n") else f"{text}\n"
-    names = () if text is None else ("text", "md") if table is not None else ("text", "md", "table")
-    view: View[Any] = View(
-        table=lambda document, console: table() if table is not None else "",
-        records=lambda document: rows,
-        columns={name: partial(get_values, path=name) for name in paths.list_names()},
-        records_key="",
-        record_model=paths,
-        page=page,
-        between=between,
-        writers=dict.fromkeys(names, lambda sink: TextWriter(sink, lambda _: [whole_text])),
-    )
-    with Sink(output.target) as sink:
-        _print(create_writer(Job(output, view, DocumentPaths(sample=listed), sink, get_state(ctx))), data)
-    _report_notes(get_state(ctx))
-    _confirm(ctx, output)
-
-
 def build_request(
     ctx: typer.Context, operation: Operation[Req, Res], values: Mapping[str, Any], model: type[Req] | None = None
 ) -> Req:
@@ -201,11 +133,12 @@ def build_request(
     Raises:
         typer.Exit: an argument is wrong; the error was reported as the operation writes errors.
     """
-    empty: dict[str, Any] = {name: [] for name in INPUTS if values.get(name) == []}
-    checked = {**values, **{name: [_ANY_ID] for name in empty}}
+    inputs = operation.request.INPUTS
+    has_no_inputs = values.get(inputs) == []
+    checked = {**values, inputs: [_ANY_ID]} if has_no_inputs else values
     try:
         request = operation.build(checked) if model is None else operation.validate(checked, model)
-        return request.model_copy(update=empty) if empty else request
+        return request.model_copy(update={inputs: []}) if has_no_inputs else request
     except EntrezKitError as exc:
         from ._report import report_error
 
@@ -243,7 +176,7 @@ def run(
     output = plan(ctx)
     with Sink(output.target) as sink:
         writer = create_writer(Job(output, view, operation.result, sink, get_state(ctx)))
-        if any(getattr(request, name, None) == [] for name in INPUTS):
+        if getattr(request, request.INPUTS, None) == []:
             note(ctx, idle)
             _print_nothing(ctx, operation, request, writer)
             return None
@@ -277,10 +210,10 @@ def _print_nothing(ctx: typer.Context, operation: Operation[Any, Any], request: 
     """Print an empty result."""
     from entrez_kit.services import Services
 
-    _print(writer, operation.compute(Services(get_state(ctx).settings), request) if writer.whole else None)
+    print_result(writer, operation.compute(Services(get_state(ctx).settings), request) if writer.whole else None)
 
 
-def _print(writer: Writer[Any], result: Any) -> None:
+def print_result(writer: Writer[Any], result: Any) -> None:
     """Write a result as the only outcome; without a result only the text around outcomes."""
     writer.begin()
     if result is not None:
@@ -310,7 +243,7 @@ def _run_and_write(
         end_bar()
         get_state(ctx).warn_of_demo(tracing.get_current_trace())
         tell_warnings(ctx, result)
-        _print(writer, result)
+        print_result(writer, result)
         return answer
 
 
@@ -366,10 +299,10 @@ def finish(
     current = get_state(ctx)
     current.warn_of_demo(execution.trace)
     current.tell_copy(execution.trace.describe_fidelity())
-    _report_notes(current)
+    report_notes(current)
     error = execution.error or final_error
     if not is_empty(execution):
-        _confirm(ctx, plan(ctx))
+        confirm_file(ctx, plan(ctx))
     if error is not None:
         from ._report import report_error
 
@@ -382,7 +315,7 @@ def finish(
         raise typer.Exit(find_status(error))
 
 
-def _report_notes(state: State) -> None:
+def report_notes(state: State) -> None:
     """Print notes once, and on a terminal advice about API keys."""
     state.report_notes()
     if state.stderr_is_terminal and is_terminal(sys.stdout):
@@ -401,7 +334,7 @@ def find_status(error: EntrezKitError) -> int:
     return int(Exit.PARTIAL if error.details.get("partial") is True else error.exit_code)
 
 
-def _confirm(ctx: typer.Context, output: Plan) -> None:
+def confirm_file(ctx: typer.Context, output: Plan) -> None:
     """Print the name of the written file on a terminal."""
     if output.target is not None and get_state(ctx).stderr_is_terminal:
         note(ctx, f"Written to {output.target}.")

@@ -9,7 +9,7 @@ import typer
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.numerals import format_count
 
-from ._output import Sink
+from ._formats import Sink
 from ._pipeline import get_state, plan, warn
 from ._state import STDIN, usage_error
 

@@ -14,7 +14,8 @@ from entrez_kit.core.model import Warn
 from entrez_kit.references.check.accepted import Accepted, find_accepted
 from entrez_kit.references.files.references import Reference
 
-from ._input import NOT_IDENTIFIERS, name_file, read_content, read_identifiers, read_sibling
+from ._files import name_file, read_content, read_sibling
+from ._id_lists import NOT_IDENTIFIERS, read_identifiers
 from ._pipeline import get_state
 from ._state import STDIN, usage_error
 

@@ -95,6 +95,23 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
     return True
 
 
+def report_expected_time(state: State, records: int) -> None:
+    """Print the expected time for very many records, and NCBI's preferred times."""
+    from entrez_kit.base.numerals import format_count
+    from entrez_kit.pubmed.record_batches import BATCH
+    from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
+
+    requests = -(-records // BATCH)
+    settings = state.settings
+    if requests <= MANY_REQUESTS or settings.demo:
+        return
+    minutes = max(1, round(requests / settings.requests_per_second / 60))
+    state.note(
+        f"{format_count(records, 'record takes', 'records take')} {format_count(requests, 'request')}: "
+        f"at least {format_count(minutes, 'minute')}. {PREFERRED_HOURS} An interrupted run continues where it stopped.",
+    )
+
+
 # Progress, only for long work on a terminal
 
 

@@ -11,27 +11,27 @@ import typer
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.numerals import format_count
 
-from ._pipeline import emit, get_state, note
+from . import _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import get_state, note
 from ._state import is_terminal
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from entrez_kit.base.settings import Settings
     from entrez_kit.services.transport.cache import CacheInfo
 
 Answer = TypeVar("Answer")
 
-app = typer.Typer(
+app = App(
     help="See, clear or prune the cached replies.\n\n"
     "Replies of the services are cached for hours or days, so that a repeated command sends no request. "
     "`entrez-kit guide cache` lists the times. With --demo, this is the cache of the demo.",
-    no_args_is_help=True,
 )
 
 
-@app.command()
-def info(ctx: typer.Context) -> None:
+@app.command("info")
+def info_command(ctx: typer.Context) -> None:
     """Show the path and content of the cache, and the state of the shared rate limit.
 
     entrez-kit cache info --json
@@ -48,7 +48,7 @@ def info(ctx: typer.Context) -> None:
         "newest_expiry": _format_time(info.newest_expiry),
         "rate_limit": limit,
     }
-    emit(ctx, document, lambda: _render_table(document))
+    emit(ctx, document, lambda: _views.program.render_cache(document))
     if info.problem:
         raise StoreError(
             f"The cache {info.path} cannot be read: {info.problem}",
@@ -57,8 +57,8 @@ def info(ctx: typer.Context) -> None:
         )
 
 
-@app.command()
-def clear(
+@app.command("clear")
+def clear_command(
     ctx: typer.Context,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
@@ -82,8 +82,8 @@ def clear(
     _report(ctx, before, removed, _call(cache_info, settings))
 
 
-@app.command()
-def prune(ctx: typer.Context) -> None:
+@app.command("prune")
+def prune_command(ctx: typer.Context) -> None:
     """Remove expired replies and free their disk space.
 
     entrez-kit cache prune
@@ -138,34 +138,6 @@ def _limit(settings: "Settings") -> dict[str, Any]:
         "problem": limit.problem,
         "wait_seconds": round(limit.wait_seconds, 1),
     }
-
-
-def _render_table(info: dict[str, Any]) -> "RenderableType":
-    from rich.text import Text
-
-    from entrez_kit.doctor.local import size
-
-    from ._views.tables import build_fact_list
-
-    rows: list[tuple[str, object]] = [("Cache", info["path"])]
-    if info["problem"]:
-        rows.append(("Problem", Text(info["problem"], style="bold red")))
-    elif not info["exists"]:
-        rows.append(("Replies", "none yet"))
-    else:
-        rows.append(("Replies", f"{info['entries']:,} ({info['expired']:,} expired)"))
-        rows.append(("Size", size(info["size_bytes"])))
-        if info["newest_expiry"] is not None:
-            rows.append(("Expiry", f"from {info['oldest_expiry']} to {info['newest_expiry']}"))
-    limit = info["rate_limit"]
-    rows.append(
-        ("Rate limit", f"{limit['per_second']:g} requests per second, next slot in {limit['wait_seconds']:.1f} s")
-    )
-    if limit["problem"]:
-        rows.append(("", Text(f"not shared between processes: {limit['problem']}", style="yellow")))
-    else:
-        rows.append(("", f"shared by all processes of this user in {limit['file']}"))
-    return build_fact_list(rows)
 
 
 def _format_time(seconds: int | None) -> str | None:

@@ -1,7 +1,6 @@
 """`entrez-kit check`: compare the references of a file with PubMed, and correct the file."""
 
 import shlex
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -17,21 +16,20 @@ from entrez_kit.references.check.check_result import CheckResult, LeftOut, Refer
 from entrez_kit.references.check.findings import CODES
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
-from ._formats import TextWriter, View
-from ._formats.fields import Record, build_columns, convert_to_data
-from ._input import name_corrected_file, name_file
-from ._options import build_option, request_options
-from ._output import Sink
+from . import _views
+from ._files import name_corrected_file, name_file
+from ._formats import Sink, TextWriter, View
+from ._formats.fields import Record, build_columns
+from ._options import App, build_option, request_options
 from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
 from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
 from ._state import STDIN, accept_formats, usage_error
-from ._views.markdown import escape, render_status
-from ._views.text import PUBMED, STATUS_WORDS, list_findings, page_address
+from ._views.text import STATUS_WORDS, list_findings
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.references.check.accepted import Accepted
+
+app = App()
 
 COLUMNS: Final = ("key", "line", "status", "codes", "pmid", "doi", "title", "findings", "candidate_pmids")
 FIXES: Final = {"superseded": "newer", "duplicate": "unique"}
@@ -85,9 +83,10 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="List the changes of --f
 Force = Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite an earlier file.")]
 
 
+@app.command("check")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="key,status")
 @request_options(
-    CHECK_FILE,
+    CHECK_FILE.request,
     "file",
     build_option(
         "sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Comma-separated: {', '.join(SOURCES)}."
@@ -98,7 +97,7 @@ Force = Annotated[bool, typer.Option("--force", help="Allow --fix to overwrite a
     build_option("newer", more="Only with --fix."),
     build_option("unique", more="Only with --fix."),
 )
-def command(
+def check_command(
     ctx: typer.Context,
     options: dict[str, Any],
     file: Sources,
@@ -235,19 +234,20 @@ def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bo
     return name_corrected_file(source.path, overwrite=overwrite)
 
 
-def _render_check_table(result: CheckResult, console: "Console") -> "RenderableType":
-    from ._views.check import check_table
-
-    return check_table(result, console)
-
-
 def _view(files: list[Path]) -> View[CheckResult]:
+    def create_report_writer(sink: Sink) -> TextWriter:
+        return TextWriter(sink, lambda result: _views.check.write_report(result), between="\n", whole=True)
+
     return View(
-        table=_render_check_table,
+        table=lambda result, console: _views.check.render_check(result, console),
         columns=build_columns(*(("file",) if len(files) > 1 else ()), *COLUMNS)
         | {"codes": _list_codes, "findings": list_findings},
-        page=_page,
-        writers={"md": lambda sink: TextWriter(sink, _report, between="\n", whole=True)},
+        page=lambda record: _views.check.write_reference(record),
+        writers={
+            "md": lambda sink: TextWriter(
+                sink, lambda result: _views.check.write_report(result), between="\n", whole=True
+            )
+        },
         title=f"The references of {', '.join(file.name for file in files)}",
     )
 
@@ -255,41 +255,6 @@ def _view(files: list[Path]) -> View[CheckResult]:
 def _list_codes(record: Record) -> list[str]:
     """Return the codes of all findings without duplicates, the most serious first."""
     return sorted({finding["code"] for finding in record["findings"]}, key=CODES.index)
-
-
-def _report(result: CheckResult) -> Iterator[str]:
-    """Yield a report: counts by status, findings in the text, and each reference, the most serious first."""
-    from ._views.check import list_in_text_lines, sort_by_severity
-
-    counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
-    yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
-    if result.accepted:
-        yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
-    if result.files:
-        rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
-        yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
-    if result.in_text:
-        yield "## In the text\n\n" + "".join(f"- {escape(line)}\n" for line in list_in_text_lines(result))
-    if result.warnings:
-        yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
-    yield "## Each reference\n"
-    for reference in sort_by_severity(result.references):
-        yield _page(convert_to_data(reference))
-
-
-_BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
-"""Statuses that are emphasized on a page."""
-
-
-def _page(record: Record) -> str:
-    """Return a reference in Markdown: its status and findings."""
-    number = f"[{record['number']}]" if record.get("number") else ""
-    file = f"{record['file']}:" if record.get("file") else ""
-    subject = " ".join(escape(text) for text in (file, number, record["key"], record.get("title") or "") if text)
-    lines = [escape(finding) for finding in list_findings(record)]
-    if record.get("pmid"):
-        lines.append(f"[PMID {record['pmid']}](<{page_address(PUBMED, record['pmid'])}>)")
-    return render_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(_list_codes(record)))
 
 
 def _report_notes(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run: bool) -> None:
@@ -300,9 +265,7 @@ def _report_notes(ctx: typer.Context, result: CheckResult, *, fix: bool, dry_run
         advice = "Run the command without the local copy" if elsewhere else "Run the command again"
         warn(ctx, f"{format_count(unchecked, 'reference')} could not be checked. {advice}.")
     if plan(ctx).format.family is Family.ROWS:
-        from ._views.check import list_in_text_lines
-
-        for text in list_in_text_lines(result):
+        for text in _views.check.list_in_text_lines(result):
             warn(ctx, text)
     if not fix:
         return

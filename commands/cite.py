@@ -5,59 +5,43 @@ from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.frontend_text import FrontendText, describe_wrong_value
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.output_formats import BY_NAME, Family
-from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsRequest, CitationsResult, Cited
+from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsResult, Cited
 from entrez_kit.citations.style.style_names import check_style, read_styles
 from entrez_kit.citations.write_files import FILES
 from entrez_kit.core.model import WrongValue
 from entrez_kit.pubmed.record_batches import BATCH
 
+from . import _views
+from ._emit import emit
 from ._format_errors import unknown_suffix_error
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._formats.rows import refuse_lines_in_cells
-from ._ids import NAME_ARTICLES, describe_failure
-from ._options import Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import emit, get_state, plan, run, warn, was_typed
+from ._ids import NAME_ARTICLES, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import build_request, get_state, plan, run, warn, was_typed
+from ._reference_files import describe_entry, read_entries, select_files, write_references
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
-from ._views.markdown import escape
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+app = App()
 
 DEFAULT_STYLES: Final = ("apa",)
-_FILES_OF_REFERENCES: Final = "files of references"
-"""The name of the files in the memory of the command's context."""
 
 
-def _build_argument() -> Parameter:
-    """Return the argument for ids, or for files of references."""
-    ids = build_ids_argument("pmids", more="Or files of references; - reads standard input.", hint=NAME_ARTICLES)
-
-    def read_ids_or_files(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
-        from ._reference_files import select_files
-
-        if files_given := select_files(typed, files):
-            ctx.meta[_FILES_OF_REFERENCES] = files_given
-            return []
-        assert ids.read is not None, "an argument for ids reads them"
-        return ids.read(ctx, typed, files, values)
-
-    return replace(ids, read=read_ids_or_files)
-
-
+@app.command("cite")
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.TEXT, Family.PAGES, Family.REFERENCES, fields="pmid,citations"
 )
 @request_options(
-    FORMAT_CITATIONS,
-    _build_argument(),
+    FORMAT_CITATIONS.request,
+    build_ids_argument("pmids", more="Or files of references; - reads standard input."),
     build_option(
         "citation_styles",
         "--style",
@@ -68,10 +52,11 @@ def _build_argument() -> Parameter:
         convert=lambda values: read_styles([value for value in _split(values) if not _is_file(value)]) or None,
     ),
 )
-def command(
+def cite_command(
     ctx: typer.Context,
-    request: CitationsRequest,
+    options: dict[str, Any],
     numbered: Annotated[bool, typer.Option("--numbered", help="Number the citations in text and Markdown.")] = False,
+    input: FilesOfIds = None,
 ) -> None:
     """Cite PubMed records, or the references of a file, in the styles of journals: one citation each, in order.
 
@@ -79,6 +64,9 @@ def command(
     Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
     A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
     """
+    files = select_files(options["pmids"], input)
+    options["pmids"] = [] if files else read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)
+    request = build_request(ctx, FORMAT_CITATIONS, options)
     output = plan(ctx)
     styles = _choose_styles(ctx)
     if output.format.family is Family.REFERENCES:
@@ -95,7 +83,7 @@ def command(
         _refuse_other_suffixes(ctx, output)
     get_state(ctx).plan = output
     refuse_lines_in_cells(output, styles)
-    if files := ctx.meta.get(_FILES_OF_REFERENCES):
+    if files:
         _cite_files(ctx, output, files, styles, numbered=numbered)
         return
     markup = "markdown" if output.format.is_markdown else "plain"
@@ -129,19 +117,13 @@ def _wants_file(ctx: typer.Context, output: Plan, style: str) -> bool:
     return not is_chosen and (target is None or target.suffix.lower() in ("", *BY_NAME[style].also_in))
 
 
-def _render_citations_page(result: CitationsResult, console: "Console") -> "RenderableType":
-    from ._views.citations import render_citations
-
-    return render_citations(result, console)
-
-
 def _view(styles: list[str], *, numbered: bool) -> View[CitationsResult]:
     numbers = count(1) if numbered else repeat(0)
     return View(
-        table=_render_citations_page,
+        table=lambda result, console: _views.citations.render_citations(result, console),
         records=_yield_records,
         columns=build_columns("pmid", "title") | _build_columns(styles),
-        page=lambda record: _format_item(record, next(numbers)),
+        page=lambda record: _views.citations.write_citation(record, next(numbers)),
         between="",
         articles=lambda item: [item.article] if item.article is not None else [],
         title="References",
@@ -180,14 +162,6 @@ def _number_lines(citations: Mapping[str, str], number: int) -> Iterator[str]:
             yield (f"{number}. " if number else "") + remove_invisible(text).rstrip("\n") + "\n"
 
 
-def _format_item(record: Record, number: int = 0) -> str:
-    """Return a citation as a Markdown list item, with the italics of its style."""
-    mark = f"{number}." if number else "-"
-    return "".join(
-        f"{mark} {text if style not in FILES else escape(text)}\n" for style, text in record["citations"].items()
-    )
-
-
 # Styles, and files of references
 
 
@@ -221,8 +195,6 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
     from entrez_kit.citations.style.format_entries import format_citations
     from entrez_kit.references.merge.convert_records import build_item, convert_records
 
-    from ._reference_files import describe_entry, read_entries, write_references
-
     entries = read_entries(ctx, files)
     if output.format.family is Family.REFERENCES:
         write_references(ctx, entries, output.format.name)
@@ -249,7 +221,7 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         ctx,
         {"citations": cited, "total_submitted": len(entries), "total_formatted": len(cited)},
         records=cited,
-        page=lambda record: _format_item(record, record["number"] if numbered else 0),
+        page=lambda record: _views.citations.write_citation(record, record["number"] if numbered else 0),
         text="".join(lines) if is_text else None,
         between="",
     )

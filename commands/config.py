@@ -2,13 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.configuration import (
     DEFAULT_ORIGIN,
-    MASK,
     require_setting,
     set_in_file,
     unset_in_file,
@@ -19,19 +18,19 @@ from entrez_kit.base.frontend_text import FrontendText
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME, SETTINGS, Setting, load_settings, locate_user_config
 
-from ._pipeline import emit, get_state, note, warn
+from . import _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import get_state, note, warn
 from ._state import accept_formats, is_terminal
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from ._views.text import format_value
 
 MAX_STDIN_CHARACTERS: Final = 10_000
 
-app = typer.Typer(
+app = App(
     help="Show every setting with its origin; set one.\n\n"
     "The order of precedence is: flag, environment variable, entrez-kit.toml in the current folder, user config, "
     "default. `entrez-kit guide settings` explains each setting.",
-    no_args_is_help=True,
 )
 
 
@@ -47,9 +46,9 @@ Name = Annotated[
 ]
 
 
-@app.command()
+@app.command("show")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS)
-def show(
+def show_command(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
@@ -69,11 +68,11 @@ def show(
         "settings": records,
         "notices": list(settings.notes),
     }
-    emit(ctx, document, lambda: _render_table(records, path), records=records)
+    emit(ctx, document, lambda: _views.program.render_settings(records, path), records=records)
 
 
 @app.command("set")
-def set_(
+def set_command(
     ctx: typer.Context,
     name: Name,
     value: Annotated[
@@ -95,8 +94,8 @@ def set_(
     _report(ctx, setting.name, path, "set")
 
 
-@app.command()
-def unset(ctx: typer.Context, name: Name) -> None:
+@app.command("unset")
+def unset_command(ctx: typer.Context, name: Name) -> None:
     """Remove one setting from the user config, so that its default applies.
 
     entrez-kit config unset ncbi_admin_email
@@ -110,7 +109,7 @@ def unset(ctx: typer.Context, name: Name) -> None:
 
 @app.command("path")
 @accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
-def path_(ctx: typer.Context) -> None:
+def path_command(ctx: typer.Context) -> None:
     """Print the path of the user config, whether it exists or not.
 
     entrez-kit config path
@@ -198,32 +197,5 @@ def _report(ctx: typer.Context, name: str, path: Path, change: str) -> None:
             if now["origin"] not in ("user config", DEFAULT_ORIGIN):
                 warn(ctx, f"{name} comes from {now['origin']}, which overrides the user config.")
             if change == "set":
-                line = f"{name} = {_show_value(now['value'])} in {path}."
+                line = f"{name} = {format_value(now['value'])} in {path}."
     emit(ctx, document, lambda: line)
-
-
-def _show_value(value: str | int | bool | None) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _render_table(records: list[dict[str, Any]], path: Path | None) -> "RenderableType":
-    from rich.console import Group
-    from rich.text import Text
-
-    from ._views.tables import ListingTable, build_fixed_column
-
-    table = ListingTable(build_fixed_column("Setting"), "Value", "From")
-    for record in records:
-        is_default = record["origin"] == DEFAULT_ORIGIN
-        style = "dim" if record["value"] is None else "yellow" if record["value"] == MASK else ""
-        value = Text("not set" if record["value"] is None else _show_value(record["value"]), style=style)
-        name, origin = (
-            Text(record["name"], style="" if is_default else "bold"),
-            Text(record["origin"], style="dim" * is_default),
-        )
-        table.add_row(name, value, origin)
-    where = f"User config: {path}" if path else "No home folder was found, so user config is not available."
-    exists = "" if path is None or path.is_file() else " (does not exist yet)"
-    return Group(table, Text(where + exists, style="dim"))

@@ -3,58 +3,36 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.frontend_text import describe_wrong_value, list_choices
 from entrez_kit.base.output_formats import BY_NAME, BY_SUFFIX, Family, Format, list_formats
 from entrez_kit.citations.style.style_names import HABITS
-from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertRequest, ConvertResult
+from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._ids import ONE_REQUEST, describe_failure
-from ._options import Parameter, build_ids_argument, build_option, request_options
-from ._pipeline import get_state, plan, run
+from ._ids import ONE_REQUEST, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import build_request, get_state, plan, run
 from ._state import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
 from ._views.text import get_standing_status
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
+app = App()
 
 FILES: Final = list_formats(Family.REFERENCES)
-_FILES: Final = "files of references"
 
 
-def _render_convert_table(result: ConvertResult, console: "Console") -> "RenderableType":
-    from ._views.databases import convert_table
-
-    return convert_table(result, console)
-
-
-def _build_argument() -> Parameter:
-    """Return the argument for ids, or for files of references if a format for them is selected."""
-    ids = build_ids_argument("ids", more="Or, with --to, files of references; - reads standard input.")
-
-    def read_ids_or_files(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str] | None:
-        if _choose_format(ctx) is not None:
-            ctx.meta[_FILES] = [*map(Path, typed or ()), *(files or ())]
-            return []
-        assert ids.read is not None, "an argument for ids reads them"
-        return ids.read(ctx, typed, files, values)
-
-    return replace(ids, read=read_ids_or_files)
-
-
-def _choose_format(ctx: typer.Context) -> Format | None:
+def _choose_format(ctx: typer.Context, to: str | None) -> Format | None:
     """Return the format of --to, -f or -o for files of references; None if the arguments are ids.
 
     Raises:
         InvalidInput: the format of --to is unknown, or another one is selected too.
     """
-    output, to = plan(ctx), ctx.params.get("to")
+    output = plan(ctx)
     if to is None and output.format not in FILES:
         return None
     selected = output.format if to is None else _read_format(to)
@@ -84,16 +62,15 @@ def _read_format(to: str) -> Format:
     return selected
 
 
-def _convert_files(ctx: typer.Context, target: Format) -> None:
+def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> None:
     """Write the records of files in another format.
 
     Raises:
         InvalidInput: no file was given, or an argument is an id.
     """
-    from ._input import is_article_id
+    from ._id_lists import is_article_id
     from ._reference_files import read_entries, write_references
 
-    files: list[Path] = ctx.meta.get(_FILES) or []
     if not files:
         raise usage_error("--to needs a file of references.", "to", "Example: entrez-kit convert refs.bib --to ris")
     ids = [str(file) for file in files if not file.exists() and is_article_id(str(file))]
@@ -106,10 +83,11 @@ def _convert_files(ctx: typer.Context, target: Format) -> None:
     write_references(ctx, read_entries(ctx, files), target.name)
 
 
+@app.command("convert")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.REFERENCES, fields="requested_id,pmid")
 @request_options(
-    CONVERT,
-    _build_argument(),
+    CONVERT.request,
+    build_ids_argument("ids", more="Or, with --to, files of references; - reads standard input."),
     build_option(
         "id_type",
         metavar="KIND",
@@ -117,13 +95,14 @@ def _convert_files(ctx: typer.Context, target: Format) -> None:
         words=("pmid", "pmcid", "doi"),
     ),
 )
-def command(
+def convert_command(
     ctx: typer.Context,
-    request: ConvertRequest,
+    options: dict[str, Any],
     to: Annotated[
         str | None,
         typer.Option("--to", metavar="FORMAT", help="Format of the records of files: ris, bibtex, csl or nbib."),
     ] = None,
+    input: FilesOfIds = None,
 ) -> None:
     """Convert article identifiers, one outcome per id, in order. Or convert files of references, record by record.
 
@@ -132,9 +111,12 @@ def command(
     Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
     -f ids prints PMIDs, or the PMCID of an article outside PubMed.
     """
-
-    if (target := _choose_format(ctx)) is not None:
-        _convert_files(ctx, target)
+    target = _choose_format(ctx, to)
+    typed = options["ids"] or []
+    options["ids"] = read_inputs(ctx, typed, input) if target is None else []
+    request = build_request(ctx, CONVERT, options)
+    if target is not None:
+        _convert_files(ctx, [*map(Path, typed), *(input or ())], target)
         return
 
     def yield_records(record: Conversion) -> Iterator[Record]:
@@ -144,7 +126,7 @@ def command(
             yield describe_failure(record.requested_id, record.status, record.message)
 
     view: View[ConvertResult] = View(
-        table=_render_convert_table,
+        table=lambda result, console: _views.databases.render_conversions(result, console),
         records=yield_records,
         columns=build_columns("requested_id", "pmid", "pmcid", "doi", "note") | {"standing": get_standing_status},
         ids=lambda record: [record.pmid or record.pmcid or record.doi] if record.status == "found" else [],

@@ -1,7 +1,7 @@
 """`entrez-kit corpus`: sync PubMed queries to this machine; search, compare and export the records."""
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,34 +21,30 @@ from entrez_kit.corpus.operations import (
     SYNC,
     SYNC_PLAN,
 )
-from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
-from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
+from entrez_kit.corpus.rag_get import RagDocument
+from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
+from entrez_kit.references.audit import AUDIT, Audit, AuditResult
 from entrez_kit.references.check.sources import SOURCES, parse_sources
 
+from . import _views
 from ._corpus_checkpoint import app as checkpoint_app
+from ._emit import emit
 from ._formats import View
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
-from ._options import build_argument, build_option, request_options
-from ._pipeline import advise, build_request, emit, find_status, get_state, note, plan, refuse_without, run
-from ._report import report_error, watching
+from ._options import App, build_argument, build_option, request_options
+from ._pipeline import build_request, find_status, get_state, note, plan, refuse_without, run
+from ._report import report_error, report_expected_time, watching
 from ._state import accept_formats, usage_error
 from ._views.text import ARTICLE_COLUMNS, get_standing_status
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from entrez_kit.corpus.indexing import Reindexed
     from entrez_kit.corpus.models import SyncPlan, SyncResult
-    from entrez_kit.corpus.store.corpus_stats import CorpusList, CorpusStats
-    from entrez_kit.corpus.store.differences import CorpusDiff
     from entrez_kit.corpus.store.store import Store
-    from entrez_kit.corpus.weaviate.delivery import Delivered
 
 Shown = TypeVar("Shown")
 
-app = typer.Typer(help="A local corpus: sync PubMed queries; search, compare and export their records.")
+app = App(help="A local corpus: sync PubMed queries; search, compare and export their records.")
 app.add_typer(checkpoint_app, name="checkpoint")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS)
@@ -94,17 +90,15 @@ def sync_command(
                 details={"reason": "term_missing"},
             )
     if dry_run:
-        run(ctx, SYNC_PLAN, build_request(ctx, SYNC_PLAN, options), View(_render_plan))
+        plan_view: View[SyncPlan] = View(lambda result, console: _views.corpus.render_plan(result, console))
+        run(ctx, SYNC_PLAN, build_request(ctx, SYNC_PLAN, options), plan_view)
         return
 
-    def render(result: "SyncResult", console: "Console") -> "RenderableType":
-        from ._views.corpus import sync_page
-
-        return sync_page(result, console, query_key=query_key, is_new=known is None)
-
-    view: View[SyncResult] = View(render)
+    view: View[SyncResult] = View(
+        lambda result, console: _views.corpus.render_sync(result, console, query_key=query_key, is_new=known is None)
+    )
     request = build_request(ctx, SYNC, options, UserSyncRequest)
-    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(advise, ctx))
+    run(ctx, SYNC, request, view, label=f"Syncing {query_key}", begin=partial(report_expected_time, get_state(ctx)))
 
 
 @contextmanager
@@ -140,7 +134,7 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
 @app.command("search")
 @accept_formats(*ROWS, Family.IDS, fields="title,score")
 @request_options(
-    RAG_SEARCH,
+    RAG_SEARCH.request,
     build_argument("query", "QUERY", joined=True),
     build_option("top_k", "-n"),
     build_option("quality_bias", "--quality/--no-quality"),
@@ -148,22 +142,20 @@ HIT_COLUMNS: Final[dict[str, Column]] = build_columns(
     build_option("corpus", metavar="KEY"),
     build_option("index", metavar="NAME", help="local or weaviate. Default: weaviate if WEAVIATE_URL is set."),
 )
-def search_command(ctx: typer.Context, request: RagSearchRequest) -> None:
+def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search the corpus by words, and by meaning if embeddings are configured.
 
     entrez-kit --demo corpus search base editing in blood disorders -n 5
     """
+    request = build_request(ctx, RAG_SEARCH, options)
     with _contract(ctx):
         store = _open_corpus(ctx)
         store.check_key(ctx.params["corpus"])  # the request reads an empty name, e.g. from a script, as all
 
-    def render(result: RagSearchResult, console: "Console") -> "RenderableType":
-        from ._views.corpus import render_hits
-
-        return render_hits(result, console, store=store, query=request.query, corpus=request.corpus)
-
     view: View[RagSearchResult] = View(
-        table=render,
+        table=lambda result, console: _views.corpus.render_hits(
+            result, console, store=store, query=request.query, corpus=request.corpus
+        ),
         rows=lambda result: _describe_hits(store, result),
         columns=HIT_COLUMNS,
         row_model=HitRow,
@@ -217,18 +209,19 @@ def _to_document_id(text: str) -> str:
 
 @app.command("get")
 @request_options(
-    RAG_GET,
+    RAG_GET.request,
     build_argument("doc_id", "ID", help="PMID of the record, such as 38400100.", convert=_to_document_id),
     build_option("details"),
 )
-def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
+def get_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Show one record of the corpus with its quality as of today.
 
     entrez-kit --demo corpus get 99000001
     """
+    request = build_request(ctx, RAG_GET, options)
     with _contract(ctx):
         _open_corpus(ctx)
-    view: View[RagDocument] = View(_render_document)
+    view: View[RagDocument] = View(lambda document, console: _views.corpus.render_document(document, console))
     run(ctx, RAG_GET, request, view, afterwards=partial(_note_status, ctx))
 
 
@@ -237,7 +230,7 @@ def get_command(ctx: typer.Context, request: RagGetRequest) -> None:
 def list_command(ctx: typer.Context) -> None:
     """List the queries of the corpus with their records and the result of the last sync."""
     listed = _open_corpus(ctx).corpora()
-    _emit_page(ctx, listed, _render_list, records=listed.corpora)
+    emit(ctx, listed, lambda: _views.corpus.render_corpora(listed), records=listed.corpora)
 
 
 @app.command("stats")
@@ -246,7 +239,8 @@ def stats_command(
     query_key: Annotated[str | None, typer.Argument(metavar="KEY", help="Name of a corpus; default: all.")] = None,
 ) -> None:
     """Show the numbers of records, versions, passages and vectors, and the size on disk."""
-    _emit_page(ctx, _open_corpus(ctx).stats(query_key), _render_stats)
+    stats = _open_corpus(ctx).stats(query_key)
+    emit(ctx, stats, lambda: _views.corpus.render_stats(stats))
 
 
 @app.command("diff")
@@ -289,32 +283,27 @@ def diff_command(
         return
     difference = store.diff(query_key, since)
     records = [*difference.added, *difference.revised, *difference.retracted, *difference.deleted]
-    _emit_page(ctx, difference, _render_diff, records=records)
-
-
-def _render_audit_table(result: AuditResult, console: "Console") -> "RenderableType":
-    from ._views.check import audit_table
-
-    return audit_table(result, console)
+    emit(ctx, difference, lambda: _views.corpus.render_diff(difference), records=records)
 
 
 @app.command("audit")
 @accept_formats(*ROWS, fields="pmid,status")
 @request_options(
-    AUDIT,
+    AUDIT.request,
     build_argument("query_key", "KEY"),
     build_option("sources", kind=str, convert=parse_sources, metavar="NAMES", more=f"Any of {', '.join(SOURCES)}."),
     build_option("retraction_watch", kind=Path, metavar="FILE"),
     build_option("references", "--references/--no-references"),
 )
-def audit_command(ctx: typer.Context, request: AuditRequest) -> None:
+def audit_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Check the publication status of all works of a corpus in several sources, and citations of retracted works.
 
     Only works with findings are shown; the exit status is 4 if there are any:
     entrez-kit corpus audit crispr --sources pubmed,europepmc
     """
+    request = build_request(ctx, AUDIT, options)
     view: View[AuditResult] = View(
-        table=_render_audit_table,
+        table=lambda result, console: _views.check.render_audit(result, console),
         columns=build_columns("pmid", "doi", "title", "status")
         | {name: partial(get_values, path=f"findings.{name[:-1]}") for name in ("codes", "messages")}
         | build_columns("disagreement")
@@ -351,13 +340,13 @@ def reindex_command(
     with watching(get_state(ctx), INDEXING):
         done = reindex(services, anew=anew)
     if index == "local":
-        _emit_page(ctx, done, partial(_render_reindexed, is_demo=services.settings.demo))
+        emit(ctx, done, lambda: _views.corpus.render_reindexed(done, is_demo=services.settings.demo))
         return
     from entrez_kit.corpus.weaviate.delivery import rebuild
 
     with watching(get_state(ctx), DELIVERING):
         delivered = rebuild(services)
-    _emit_page(ctx, delivered, _render_delivered)
+    emit(ctx, delivered, lambda: _views.corpus.render_delivered(delivered))
     problem = delivered.missing_error()
     if problem is not None:
         report_error(get_state(ctx), problem)
@@ -403,60 +392,3 @@ def _write_export(ctx: typer.Context, **options: Any) -> None:
         articles=lambda article: [article],
     )
     run(ctx, EXPORT, build_request(ctx, EXPORT, options), view, label="Exporting", afterwards=report_notes)
-
-
-def _emit_page(
-    ctx: typer.Context, document: Shown, render: "Callable[[Shown], RenderableType]", *, records: Any = None
-) -> None:
-    """Print a document, on a terminal as the page that ``render`` returns."""
-    emit(
-        ctx,
-        document,
-        lambda: render(document),
-        records=None if records is None else [convert_to_data(record) for record in records],
-    )
-
-
-# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
-
-
-def _render_plan(result: "SyncPlan", console: "Console") -> "RenderableType":
-    from ._views.corpus import plan_page
-
-    return plan_page(result, console)
-
-
-def _render_document(document: "RagDocument", console: "Console") -> "RenderableType":
-    from ._views.corpus import render_document
-
-    return render_document(document, console)
-
-
-def _render_list(listed: "CorpusList") -> "RenderableType":
-    from ._views.corpus import list_page
-
-    return list_page(listed)
-
-
-def _render_stats(stats: "CorpusStats") -> "RenderableType":
-    from ._views.corpus import render_stats
-
-    return render_stats(stats)
-
-
-def _render_diff(difference: "CorpusDiff") -> "RenderableType":
-    from ._views.corpus import diff_page
-
-    return diff_page(difference)
-
-
-def _render_reindexed(done: "Reindexed", *, is_demo: bool) -> "RenderableType":
-    from ._views.corpus import reindex_page
-
-    return reindex_page(done, is_demo=is_demo)
-
-
-def _render_delivered(done: "Delivered") -> "RenderableType":
-    from ._views.corpus import render_delivered
-
-    return render_delivered(done)

@@ -3,30 +3,40 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.core.model import Result
-from entrez_kit.databases.fetch import FETCH, EntrezFetchRequest, EntrezFetchResult
-from entrez_kit.databases.info import INFO, InfoRequest, InfoResult, SearchField, TermCount
-from entrez_kit.databases.link import LINK, Link, LinkRequest, LinkResult, LinkSet
+from entrez_kit.databases.fetch import FETCH, EntrezFetchResult
+from entrez_kit.databases.info import INFO, InfoResult, SearchField, TermCount
+from entrez_kit.databases.link import LINK, Link, LinkResult, LinkSet
 from entrez_kit.databases.names import PERMANENT_DATABASES, looks_like_uid
-from entrez_kit.databases.search import SEARCH, EntrezSearchRequest, EntrezSearchResult
-from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryRequest, SummaryResult
+from entrez_kit.databases.search import SEARCH, EntrezSearchResult
+from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
 
+from . import _views
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
-from ._ids import ONE_REQUEST, describe_failure
-from ._options import BROADER, HISTORY, build_argument, build_ids_argument, build_option, request_options
-from ._pipeline import describe_rest, get_state, note, plan, report_omitted, run, was_typed
+from ._ids import ONE_REQUEST, describe_failure, read_inputs
+from ._options import (
+    BROADER,
+    HISTORY,
+    App,
+    FilesOfIds,
+    build_argument,
+    build_ids_argument,
+    build_option,
+    request_options,
+)
+from ._pipeline import build_request, describe_rest, get_state, note, plan, report_omitted, run, was_typed
 from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-app = typer.Typer(help="Any Entrez database: describe it, search it, summarize, fetch and link its records.")
+app = App(help="Any Entrez database: describe it, search it, summarize, fetch and link its records.")
 
 ROWS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 TITLES: Final = ("title", "name", "scientificname", "caption", "ds_meshterms")
@@ -45,35 +55,30 @@ class LinkRow(Link):
     source_id: str
 
 
-IDS: Final = build_ids_argument(
-    "ids",
-    "UIDs or accessions; - reads standard input.",
-    known=lambda values: partial(looks_like_uid, values["source"] if "source" in values else values["db"]),
-)
+IDS: Final = build_ids_argument("ids", "UIDs or accessions; - reads standard input.")
 
 
 def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_info
-
     if result.counts_source == "esearch" and result.database is None:
         note(ctx, "NCBI's global query did not respond, so each database was counted separately.")
-    return render_info(result, console)
+    return _views.databases.render_info(result, console)
 
 
 @app.command("info")
 @accept_formats(*ROWS, fields="name")
 @request_options(
-    INFO,
+    INFO.request,
     build_argument("db", "DB"),
     build_option("term", metavar="QUERY"),
     BROADER,
 )
-def info(ctx: typer.Context, request: InfoRequest) -> None:
+def info_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the databases, describe one, or count a query's records in each.
 
     The search fields of a database: entrez-kit db info gene
     The number of results in each database: entrez-kit db info --term "BRCA1 AND human"
     """
+    request = build_request(ctx, INFO, options)
 
     def yield_records(result: InfoResult) -> Iterator[Record]:
         if result.counts is not None:
@@ -101,16 +106,10 @@ def info(ctx: typer.Context, request: InfoRequest) -> None:
     run(ctx, INFO, request, view)
 
 
-def _render_search_table(result: EntrezSearchResult, console: "Console") -> "RenderableType":
-    from ._views.databases import search_table
-
-    return search_table(result, console)
-
-
 @app.command("search")
 @accept_formats(*ROWS, Family.COUNT, fields="id")
 @request_options(
-    SEARCH,
+    SEARCH.request,
     build_argument("db", "DB"),
     build_argument("term", "QUERY", joined=True),
     build_option("max_results", "-n"),
@@ -122,11 +121,12 @@ def _render_search_table(result: EntrezSearchResult, console: "Console") -> "Ren
     HISTORY,
     BROADER,
 )
-def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
+def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
     entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
     """
+    request = build_request(ctx, SEARCH, options)
 
     def report_notes(result: EntrezSearchResult) -> None:
         next_offset = result.offset + result.retrieved_count
@@ -135,34 +135,31 @@ def search(ctx: typer.Context, request: EntrezSearchRequest) -> None:
             report_omitted(ctx, describe_rest(total - next_offset, f"--offset {next_offset}"))
 
     view: View[EntrezSearchResult] = View(
-        table=_render_search_table,
+        table=lambda result, console: _views.databases.render_search(result, console),
         columns=build_columns("id"),
         id_key="id",
     )
     run(ctx, SEARCH, request, view, afterwards=report_notes)
 
 
-def _render_summary_table(result: SummaryResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_summaries
-
-    return render_summaries(result, console)
-
-
 @app.command("summary")
 @accept_formats(*ROWS, fields="uid,title")
-@request_options(SUMMARY, build_argument("db", "DB"), IDS)
-def summary(ctx: typer.Context, request: SummaryRequest) -> None:
+@request_options(SUMMARY.request, build_argument("db", "DB"), IDS)
+def summary_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
 
     csv and tsv contain uid and title; --fields selects others: --fields uid,scientificname,rank
     """
+    is_id = partial(looks_like_uid, options["db"])
+    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    request = build_request(ctx, SUMMARY, options)
 
     def yield_records(item: SummaryOutcome) -> Iterator[Record]:
         outcome = item.outcome
         yield item.document or describe_failure(outcome.id, outcome.status, outcome.message)
 
     view: View[SummaryResult] = View(
-        table=_render_summary_table,
+        table=lambda result, console: _views.databases.render_summaries(result, console),
         records=yield_records,
         columns={**build_columns("uid"), "title": _get_title},
         id_key="uid",
@@ -181,19 +178,22 @@ def _get_title(record: Record) -> str:
 @app.command("fetch")
 @accept_formats(Family.TEXT, Family.DOCUMENT, fields="content")
 @request_options(
-    FETCH,
+    FETCH.request,
     build_argument("db", "DB"),
     IDS,
     build_option("rettype", metavar="TYPE"),
     build_option("retmode", metavar="MODE"),
 )
-def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
+def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch records of any database in NCBI's formats.
 
     A terminal and a file get NCBI's own text. So does a pipe if --rettype is given, otherwise it gets JSON:
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -o tp53.fasta
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta > tp53.fasta
     """
+    is_id = partial(looks_like_uid, options["db"])
+    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    request = build_request(ctx, FETCH, options)
 
     view: View[EntrezFetchResult] = View(
         table=lambda result, console: result.content,
@@ -208,16 +208,10 @@ def fetch(ctx: typer.Context, request: EntrezFetchRequest) -> None:
     run(ctx, FETCH, request, view, label="Fetching", least=ONE_REQUEST)
 
 
-def _render_link_table(result: LinkResult, console: "Console") -> "RenderableType":
-    from ._views.databases import render_links
-
-    return render_links(result, console)
-
-
 @app.command("link")
 @accept_formats(*ROWS, fields="source_id")
 @request_options(
-    LINK,
+    LINK.request,
     IDS,
     build_option("source", "--from", metavar="DB"),
     build_option("target", "--to", metavar="DB"),
@@ -225,11 +219,14 @@ def _render_link_table(result: LinkResult, console: "Console") -> "RenderableTyp
     build_option("scores"),
     build_option("verify"),
 )
-def link(ctx: typer.Context, request: LinkRequest) -> None:
+def link_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
 
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
+    is_id = partial(looks_like_uid, options["source"])
+    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    request = build_request(ctx, LINK, options)
 
     if name := next((word for word in request.ids if word.lower() in PERMANENT_DATABASES), None):
         hint = f"Name databases by options, and give ids: entrez-kit db link 7157 --from {name} --to pubmed."
@@ -245,7 +242,7 @@ def link(ctx: typer.Context, request: LinkRequest) -> None:
         yield from ({"source_id": linkset.source_id, **convert_to_data(link)} for link in linkset.links)
 
     view: View[LinkResult] = View(
-        table=_render_link_table,
+        table=lambda result, console: _views.databases.render_links(result, console),
         records=yield_records,
         rows=yield_rows,
         row_model=LinkRow,

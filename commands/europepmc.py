@@ -1,6 +1,6 @@
 """`entrez-kit europepmc`: search Europe PMC, including preprints, by page or for many results."""
 
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -8,30 +8,29 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
     EuropePMCArticles,
-    EuropePMCRequest,
     EuropePMCResult,
 )
 from entrez_kit.services.europe_pmc import MAX_PAGE_SIZE
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
-from ._options import build_argument, build_option, request_options
-from ._pipeline import plan, refuse_beside, report_omitted, run, was_typed
+from ._options import App, build_argument, build_option, request_options
+from ._pipeline import build_request, plan, refuse_beside, report_omitted, run, was_typed
 from ._state import accept_formats
-from ._views.markdown import page
-from ._views.text import ARTICLE_COLUMNS, record_key
+from ._views.text import ARTICLE_COLUMNS, get_record_key
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+app = App()
 
 COLUMNS: Final = {
-    "id": record_key,
+    "id": get_record_key,
     **ARTICLE_COLUMNS,
     **build_columns("source", "epmc_id", "preprint_server"),
     **build_columns("cited_by_count", "is_open_access", "first_publication_date"),
 }
 
 
+@app.command("europepmc")
 @accept_formats(
     Family.SCREEN,
     Family.DOCUMENT,
@@ -43,7 +42,7 @@ COLUMNS: Final = {
     fields="pmid,title",
 )
 @request_options(
-    EUROPEPMC_SEARCH,
+    EUROPEPMC_SEARCH.request,
     build_argument("query", "QUERY", joined=True, more="Several words need no quotes."),
     build_option("max_results", "-n"),
     build_option("page_size"),
@@ -59,9 +58,9 @@ COLUMNS: Final = {
     build_option("detail_level", "--detail", metavar="LEVEL", words=("full", "brief")),
     build_option("synonyms"),
 )
-def command(
+def europepmc_command(
     ctx: typer.Context,
-    request: EuropePMCRequest,
+    options: dict[str, Any],
     preprints: Annotated[bool, typer.Option("--preprints", help="Preprints only; short for --source PPR.")] = False,
 ) -> None:
     """Search Europe PMC: PubMed's articles, preprints and more; -n fetches as many pages as needed.
@@ -69,6 +68,7 @@ def command(
     entrez-kit europepmc base editing AND PUB_YEAR:2024 --preprints
     -f ids prints PMIDs, or source and id of records outside PubMed (PPR:PPR123456).
     """
+    request = build_request(ctx, EUROPEPMC_SEARCH, options)
     changes: dict[str, object] = {}
     if preprints:
         hint = "Give --preprints for preprints only, or --source PPR with other sources."
@@ -95,17 +95,11 @@ def command(
     )
 
 
-def _render_search_table(result: EuropePMCResult, console: "Console") -> "RenderableType":
-    from ._views.europepmc import search_table
-
-    return search_table(result, console)
-
-
 def _view(query: str) -> View[EuropePMCResult]:
     return View(
-        table=_render_search_table,
+        table=lambda result, console: _views.europepmc.render_search(result, console),
         columns=COLUMNS,
-        page=page,
+        page=lambda record: _views.markdown.write_article(record),
         ids=lambda article: [article.key],
         articles=lambda article: [article],
         title=f"{query} - Europe PMC",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -22,18 +22,17 @@ from entrez_kit.pubmed.fetch import (
 from entrez_kit.pubmed.models import Article, CitationData
 from entrez_kit.pubmed.record_batches import BATCH
 
-from ._formats import TextWriter, View, Writer
+from . import _views
+from ._formats import Sink, TextWriter, View, Writer
 from ._formats.fields import Attributes, Record
-from ._ids import NAME_ARTICLES, describe_failure
-from ._options import build_ids_argument, build_option, request_options
-from ._output import Sink
-from ._pipeline import advise, get_state, note, plan, run, was_typed
+from ._ids import NAME_ARTICLES, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import build_request, get_state, note, plan, run, was_typed
+from ._report import report_expected_time
 from ._state import accept_formats, usage_error
-from ._views.markdown import page
 from ._views.text import ARTICLE_COLUMNS
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+app = App()
 
 FORMATS: Final = (
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS),
@@ -53,18 +52,13 @@ _MODELS: Final[Mapping[str, Any]] = {
 _OWN_FORMATS: Final = {"full_xml": "json", "medline_text": "nbib"}
 """Levels of detail that have no table, and the format that replaces it."""
 
-IDS: Final = build_ids_argument(
-    "pmids",
-    "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.",
-    noun="ids",
-    hint=NAME_ARTICLES,
-    unless=("query_key", "web_env"),
-)
+IDS: Final = build_ids_argument("pmids", "PMIDs, PMCIDs, DOIs or URLs with one of them; - reads standard input.")
 
 
+@app.command("fetch")
 @accept_formats(*FORMATS, fields="pmid,journal_info.title")
 @request_options(
-    FETCH_CONTENTS,
+    FETCH_CONTENTS.request,
     IDS,
     "input",
     build_option(
@@ -82,27 +76,24 @@ IDS: Final = build_ids_argument(
     build_option("retstart", help="Records of this result set to skip.", panel=HISTORY),
     build_option("retmax", help="Largest number of records of this result set.", panel=HISTORY),
 )
-def command(ctx: typer.Context, request: FetchRequest) -> None:
+def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
     xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. Missing records are
     listed, and the exit status is 4 if only some were found.
     entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
     """
+    if options["pmids"] or input or not (options["query_key"] or options["web_env"]):
+        options["pmids"] = read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)
+    request = build_request(ctx, FETCH_CONTENTS, options)
     level = _choose_level(ctx, request.detail_level)
     fetch_and_print(ctx, request.model_copy(update={"detail_level": level}))
-
-
-def _render_fetch_table(result: FetchResult, console: "Console") -> "RenderableType":
-    from ._views.articles import render_fetch_table
-
-    return render_fetch_table(result, console)
 
 
 def fetch_and_print(
     ctx: typer.Context,
     request: FetchRequest,
-    table: Any = _render_fetch_table,
+    table: Any = lambda result, console: _views.articles.render_fetch(result, console),
     *,
     idle: str = "Standard input contained no ids, so nothing was fetched.",
     afterwards: Callable[[Any], EntrezKitError | None] | None = None,
@@ -121,7 +112,7 @@ def fetch_and_print(
     records = len(request.pmids or ()) or request.retmax or 0
     if records > MANY_RECORDS and selected.whole:
         note(ctx, f"{format_count(records, 'record')} are held in memory to print them as one; jsonl streams them.")
-    advise(ctx, records)
+    report_expected_time(get_state(ctx), records)
     view = _view(request.detail_level, table)
     if not selected.parses_records and request.detail_level != "medline_text":
         request = request.model_copy(update={"detail_level": "full_xml"})  # only the bytes of a record are needed
@@ -151,7 +142,7 @@ def _view(level: str, table: Any) -> View[FetchResult]:
         records=_yield_records,
         record_model=_MODELS[level],
         columns=ARTICLE_COLUMNS,
-        page=page,
+        page=lambda record: _views.markdown.write_article(record),
         ids=lambda item: [item.fetched.pmid] if item.fetched.status == "found" else [],
         articles=lambda item: [item.document] if item.document is not None else [],
         writers={"xml": create_xml_writer, "nbib": create_medline_writer},  # the bytes that NCBI sent

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -13,33 +13,30 @@ from entrez_kit.fulltext.chain import BATCH
 from entrez_kit.fulltext.fetch_fulltext import (
     FULLTEXT_PAGE,
     FulltextOutcome,
-    FulltextPageRequest,
     FulltextResult,
     Fulltexts,
 )
 
-from ._formats import View
+from . import _views
+from ._formats import Sink, View, Writer
 from ._formats.fields import Column, Record, build_columns, convert_to_data, get_values
-from ._ids import NAME_ARTICLES, describe_failure
-from ._options import build_ids_argument, build_option, request_options
-from ._pipeline import get_state, note, plan, refuse_without, run
+from ._ids import NAME_ARTICLES, describe_failure, read_inputs
+from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
+from ._pipeline import build_request, get_state, note, plan, refuse_without, run
 from ._state import accept_formats, is_terminal
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from ._formats import Writer
-    from ._output import Sink
+app = App()
 
 
+@app.command("fulltext")
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES),
     files="The PDF of the publisher is not downloaded; --json names its page (pmc_url, source_url or publisher_url).",
     fields="pmid,title",
 )
 @request_options(
-    FULLTEXT_PAGE,
-    build_ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input.", hint=NAME_ARTICLES),
+    FULLTEXT_PAGE.request,
+    build_ids_argument("ids", "PMIDs, PMCIDs, DOIs, also mixed; - reads standard input."),
     "input",
     build_option("include_references", "--references"),
     build_option("sections", "--section", metavar="TEXT", more="May be repeated."),
@@ -52,13 +49,15 @@ if TYPE_CHECKING:
         help="How --max-characters shortens a text: truncate keeps the first sections, outline a part of each section.",
     ),
 )
-def command(ctx: typer.Context, request: FulltextPageRequest) -> None:
+def fulltext_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
     A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
     shows the sections and their sizes, csv the source of each text, ids the articles with a text:
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
+    options["ids"] = read_inputs(ctx, options["ids"], input, hint=NAME_ARTICLES)
+    request = build_request(ctx, FULLTEXT_PAGE, options)
     if request.max_characters is None and request.max_sections is None:
         refuse_without(ctx, "overflow_mode", "--max-characters")
     is_read = _is_read(ctx)
@@ -83,32 +82,21 @@ def _is_read(ctx: typer.Context) -> bool:
     return output.format.is_read and not (output.format.family is Family.SCREEN and wants_table)
 
 
-def _render_fulltext_table(result: FulltextResult, console: "Console") -> "RenderableType":
-    from ._views.fulltext import render_fulltext_table
-
-    return render_fulltext_table(result, console)
-
-
-def _write_pages(sink: "Sink") -> "Writer[Any]":
-    from ._views.fulltext import Pages
-
-    return Pages(sink)
-
-
 def _view(ctx: typer.Context, *, is_read: bool) -> View[FulltextResult]:
-    def create_page_reader(sink: "Sink") -> "Writer[Any]":
-        from ._views.fulltext import create_reader
+    def write_on_screen(sink: Sink) -> Writer[Any]:
+        return _views.fulltext.create_screen_writer(sink, get_state(ctx))
 
-        return create_reader(sink, get_state(ctx))
+    def write_pages(sink: Sink) -> Writer[Any]:
+        return _views.fulltext.FulltextWriter(sink)
 
     return View(
-        table=_render_fulltext_table,
+        table=lambda result, console: _views.fulltext.render_fulltext(result, console),
         records=_yield_records,
         columns=COLUMNS,
         ids=lambda item: (
             str(article.get("pmid") or article.get("pmcid") or article.get("doi")) for article in _yield_articles(item)
         ),
-        writers={"table": create_page_reader, "md": create_page_reader} if is_read else {"md": _write_pages},
+        writers=dict.fromkeys(("table", "md"), write_on_screen) if is_read else {"md": write_pages},
     )
 
 

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -15,17 +16,15 @@ from entrez_kit.databases.gene.get_genes import GET_GENE, GET_GENES, GET_PUBMED_
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
-from ._options import BROADER, Parameter, build_ids_argument, build_option, request_options
+from ._options import BROADER, App, FilesOfIds, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
 from ._state import STDIN, accept_formats
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-app = typer.Typer(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
+app = App(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
 
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS)
 
@@ -54,22 +53,17 @@ GENE_COLUMNS: Final = build_columns(
 )
 
 
-GENE_IDS: Final = build_ids_argument(
-    "entrez_id",
-    "NCBIGene:7157 ...; - reads standard input.",
-    known=lambda values: looks_like_gene_id,
-    field="entrez_id=",
-    noun="gene ids",
-    hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
-    error=UnresolvedEntity,
-)
-
-
-def _render_search_table(page: GenePage, console: "Console") -> "RenderableType":
-    from ._views.gene import search_table
-
-    return search_table(page, console)
-
+GENE_IDS: Final = build_ids_argument("entrez_id", "NCBIGene:7157 ...; - reads standard input.")
+FilesOfSymbols = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-i",
+        "--input",
+        metavar="FILE",
+        help="File of symbols: text, JSON lines, or a table with a column symbol, gene_symbol or gene. "
+        "May be repeated.",
+    ),
+]
 
 _SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*")
 """A word that is written like a symbol: TP53, p53, Trp53, HLA-A; "cancer" and "AND" are not."""
@@ -81,36 +75,8 @@ SYMBOL_COLUMNS: Final = build_columns(
 )
 
 
-class _Symbols(list[str]):
-    """A list of symbols, also of one; a query is a plain list with one text."""
-
-
-def _read_query(ctx: typer.Context, typed: Any, files: Any, values: dict[str, Any]) -> list[str]:
-    """Return a list of symbols (of a file, of standard input, several words like symbols), or a query in a list."""
-    words = list(typed or ())
-    if files or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
-        symbols = read_inputs(
-            ctx, words, files, field="query=", noun="symbols", known=lambda word: True, columns=TABLE_OF_SYMBOLS
-        )
-        return _Symbols(symbols)
-    if not words:
-        raise AmbiguousQuery(
-            "No query was given.",
-            invalid_input="query=",
-            recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
-            details={"reason": "no_query"},
-        )
-    return [" ".join(words)]
-
-
 def _is_symbol(word: str) -> bool:
     return word not in _OPERATORS and _SYMBOL.fullmatch(word) is not None
-
-
-def _render_symbols_table(result: SymbolsResult, console: "Console") -> "RenderableType":
-    from ._views.gene import render_symbols
-
-    return render_symbols(result, console)
 
 
 def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
@@ -121,14 +87,8 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 @app.command("search")
 @accept_formats(*FORMATS, Family.COUNT, fields="id,symbol")
 @request_options(
-    SEARCH_GENES,
-    Parameter(
-        path="query",
-        metavar="QUERY...",
-        read=_read_query,
-        file_help="File of symbols: text, JSON lines, or a table with a column symbol, gene_symbol or gene. "
-        "May be repeated.",
-    ),
+    SEARCH_GENES.request,
+    build_argument("query", "QUERY..."),
     "input",
     build_option("organism", metavar="NAME"),
     build_option("page_size"),
@@ -136,7 +96,7 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
     build_option("include_discontinued"),
     BROADER,
 )
-def search(ctx: typer.Context, options: dict[str, Any]) -> None:
+def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSymbols = None) -> None:
     """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.
 
     A list comes from a file, from standard input, or is several symbols. It has one outcome per symbol, in order:
@@ -145,12 +105,23 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     entrez-kit gene search -i symbols.txt --organism human -f csv
     entrez-kit gene search TP53 BRCA1 --organism human -f ids | entrez-kit gene pubmed -
     """
-    if isinstance(options["query"], _Symbols):
-        _search_list(ctx, options)
+    words = options.pop("query") or []
+    if input or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
+        symbols = read_inputs(
+            ctx, words, input, field="query=", noun="symbols", known=lambda word: True, columns=TABLE_OF_SYMBOLS
+        )
+        _search_list(ctx, symbols, options)
         return
-    request = build_request(ctx, SEARCH_GENES, {**options, "query": options["query"][0]})
+    if not words:
+        raise AmbiguousQuery(
+            "No query was given.",
+            invalid_input="query=",
+            recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
+            details={"reason": "no_query"},
+        )
+    request = build_request(ctx, SEARCH_GENES, {**options, "query": " ".join(words)})
     view: View[GenePage] = View(
-        table=_render_search_table,
+        table=lambda page, console: _views.gene.render_search(page, console),
         total=lambda page: page.pagination.total_count or 0,
         columns=CANDIDATE_COLUMNS,
         id_key="id",
@@ -167,14 +138,13 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
     run(ctx, SEARCH_GENES, request, view, afterwards=report_notes)
 
 
-def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
+def _search_list(ctx: typer.Context, symbols: list[str], options: dict[str, Any]) -> None:
     """Find the gene of each symbol in a list."""
     for name in ("cursor", "page_size"):
         refuse_beside(ctx, name, "a list of symbols", "Omit it: a list has one gene for each symbol, and no pages.")
-    symbols, organism = options.pop("query"), options.pop("organism")
-    arguments = {"symbols": symbols, "organism": organism, "include_discontinued": options["include_discontinued"]}
+    arguments = {"symbols": symbols, **{name: options[name] for name in ("organism", "include_discontinued")}}
     view: View[SymbolsResult] = View(
-        table=_render_symbols_table,
+        table=lambda result, console: _views.gene.render_symbols(result, console),
         records=_yield_symbol_records,
         total=lambda result: result.total_found,
         columns=SYMBOL_COLUMNS,
@@ -184,40 +154,28 @@ def _search_list(ctx: typer.Context, options: dict[str, Any]) -> None:
     run(ctx, FIND_SYMBOLS, request, view, idle="Standard input contained no symbols, so no request was sent.")
 
 
-def _render_gene_page(gene: Gene, console: "Console") -> "RenderableType":
-    from ._views.gene import render_gene
-
-    return render_gene(gene, console)
-
-
-def _render_batch_table(batch: GeneBatch, console: "Console") -> "RenderableType":
-    from ._views.gene import batch_table
-
-    return batch_table(batch, console)
-
-
 @app.command("get")
 @accept_formats(*FORMATS, fields="id,symbol")
-@request_options(GET_GENE, GENE_IDS, "input", build_option("slim"))
-def get(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(GET_GENE.request, GENE_IDS, "input", build_option("slim"))
+def get_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Look up genes by their ids, one outcome per id, in order.
 
     One id gives the gene, several give a list. Missing genes are listed, and the exit status is 4:
 
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
-    ids = _add_prefix(options.pop("entrez_id"))
+    ids = _read_gene_ids(ctx, options.pop("entrez_id"), input)
     columns = SLIM_COLUMNS if options["slim"] else GENE_COLUMNS
     if len(ids) == 1:
         gene_view: View[Gene] = View(
-            table=_render_gene_page,
+            table=lambda gene, console: _views.gene.render_gene(gene, console),
             columns=columns,
             id_key="id",
         )
         run(ctx, GET_GENE, build_request(ctx, GET_GENE, {"entrez_id": ids[0], **options}), gene_view)
         return
     several: View[GeneBatch] = View(
-        table=_render_batch_table,
+        table=lambda batch, console: _views.gene.render_batch(batch, console),
         records=_yield_records,
         columns=columns,
         id_key="id",
@@ -231,8 +189,18 @@ def get(ctx: typer.Context, options: dict[str, Any]) -> None:
     )
 
 
-def _add_prefix(ids: list[str]) -> list[str]:
+def _read_gene_ids(ctx: typer.Context, typed: list[str] | None, files: list[Path] | None) -> list[str]:
     """Return gene ids with their prefix; a bare number is a gene id here."""
+    ids = read_inputs(
+        ctx,
+        typed,
+        files,
+        field="entrez_id=",
+        noun="gene ids",
+        known=looks_like_gene_id,
+        hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
+        error=UnresolvedEntity,
+    )
     return [f"NCBIGene:{text}" if text.isascii() and text.isdecimal() and int(text) else text for text in ids]
 
 
@@ -241,26 +209,20 @@ def _yield_records(item: PerInputAnswer[Gene]) -> Iterator[Record]:
     yield describe_failed_input(item) if item.result is None else convert_to_data(item.result)
 
 
-def _render_links_table(links: PubMedLinks, console: "Console") -> "RenderableType":
-    from ._views.gene import render_links
-
-    return render_links(links, console)
-
-
 @app.command("pubmed")
 @accept_formats(*FORMATS, Family.COUNT, fields="pmid")
-@request_options(GET_PUBMED_LINKS, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
-def pubmed(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(GET_PUBMED_LINKS.request, GENE_IDS, "input", build_option("limit", "-n"), build_option("offset"))
+def pubmed_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
     entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv
     """
-    ids = _add_prefix(options.pop("entrez_id"))
+    ids = _read_gene_ids(ctx, options.pop("entrez_id"), input)
     offset = options["offset"]
 
     view: View[PubMedLinks] = View(
-        table=_render_links_table,
+        table=lambda links, console: _views.gene.render_links(links, console),
         total=lambda links: links.total_count,
         columns=build_columns("pmid"),
     )

@@ -1,7 +1,7 @@
 """entrez-kit guide: short guides to the program."""
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,21 +9,18 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.output_formats import Family
 from entrez_kit.guides import Guide, list_guides, normalize_topic, read_guide, search_guides
 
-from ._pipeline import emit, note
+from . import _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import note
 from ._state import accept_formats
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+app = App()
 
 
-def _render_markdown_page(markdown: str) -> "RenderableType":
-    from ._views.reading import render_markdown
-
-    return render_markdown(markdown)
-
-
+@app.command("guide")
 @accept_formats(Family.SCREEN, Family.PAGES, Family.DOCUMENT, pipe=Family.PAGES)
-def command(
+def guide_command(
     ctx: typer.Context,
     topic: Annotated[
         list[str] | None,
@@ -59,7 +56,7 @@ def command(
     else:
         document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
         text = guide.text
-        emit(ctx, document, lambda: _render_markdown_page(text), text=text)
+        emit(ctx, document, lambda: _views.reading.render_markdown(text), text=text)
 
 
 def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
@@ -73,13 +70,14 @@ def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:
             details={"reason": "phrase_not_found"},
         )
 
-    def render_table() -> "RenderableType":
-        from ._views.tables import build_fact_list
-
-        return build_fact_list(((f"{match.topic}:{match.line}", match.text) for match in matches), "bold cyan")
-
     text = "\n".join(f"{match.topic}:{match.line}: {match.text}" for match in matches)
-    emit(ctx, [asdict(match) for match in matches], render_table, text=text)
+    lines = [(f"{match.topic}:{match.line}", match.text) for match in matches]
+    emit(
+        ctx,
+        [asdict(match) for match in matches],
+        lambda: _views.tables.build_fact_list(lines, "bold cyan"),
+        text=text,
+    )
 
 
 def _list(ctx: typer.Context) -> None:
@@ -87,13 +85,4 @@ def _list(ctx: typer.Context) -> None:
     document = [{"topic": guide.topic, "title": guide.title, "summary": guide.summary} for guide in guides]
     text = "\n".join(f"- `{guide.topic}`: {guide.summary}" for guide in guides)
 
-    def render_table() -> "RenderableType":
-        from rich.console import Group
-        from rich.text import Text
-
-        from ._views.tables import build_fact_list
-
-        listed = build_fact_list(((guide.topic, guide.summary) for guide in guides), "bold cyan")
-        return Group(listed, Text("\nentrez-kit guide TOPIC shows one.", style="dim"))
-
-    emit(ctx, document, render_table, text=f"# Guides\n\n{text}\n")
+    emit(ctx, document, lambda: _views.program.render_guides(document), text=f"# Guides\n\n{text}\n")

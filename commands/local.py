@@ -14,25 +14,22 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.base.settings import BY_NAME
 
-from ._formats.fields import convert_to_data
-from ._output import Ended
-from ._pipeline import emit, get_state, note
+from . import Ended, _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import get_state, note
 from ._report import report_error, watching
 from ._state import accept_formats, is_terminal, usage_error
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from entrez_kit.local.copies import CopyInfo
     from entrez_kit.local.importing import CopyImportResult
     from entrez_kit.local.plan_import import ImportPlan
-    from entrez_kit.local.verifying import Verification
     from entrez_kit.services.transport.download.files import FileServer
 
-app = typer.Typer(
+app = App(
     help="Keep a copy of PubMed, or of a part of it, and search it without sending a request.\n\n"
     "`entrez-kit guide local` explains sources, updates and sizes.",
-    no_args_is_help=True,
 )
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the copy.")]
@@ -78,7 +75,7 @@ def _report_plan(ctx: typer.Context, plan: "ImportPlan") -> None:
 
 
 def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
-    emit(ctx, result, partial(_render_import, result))
+    emit(ctx, result, lambda: _views.local.render_import(result))
     if result.failed:
         missing = [failure.file for failure in result.failed]
         first = result.failed[0].message
@@ -174,7 +171,7 @@ def list_command(ctx: typer.Context) -> None:
                 copy.close()
         except StoreError as exc:
             get_state(ctx).warn(exc.message)
-    emit(ctx, {"copies": copies}, partial(_render_list, copies), records=[convert_to_data(copy) for copy in copies])
+    emit(ctx, {"copies": copies}, lambda: _views.local.render_copies(copies), records=copies)
 
 
 @app.command("show")
@@ -190,7 +187,7 @@ def show_command(ctx: typer.Context, name: Name) -> None:
         info = copy.info
     finally:
         copy.close()
-    emit(ctx, info, partial(_render_copy, info))
+    emit(ctx, info, lambda: _views.local.render_copy(info))
 
 
 @app.command("verify")
@@ -207,7 +204,7 @@ def verify_command(
 
     with watching(get_state(ctx), f"Verifying {name}"):
         result = verify_copy(get_state(ctx).settings, name, full=full)
-    emit(ctx, result, partial(_render_verification, result))
+    emit(ctx, result, lambda: _views.local.render_verification(result))
     if not result.ok:
         raise typer.Exit(int(Exit.PARTIAL))
 
@@ -239,35 +236,8 @@ def remove_command(
     emit(ctx, document, lambda: f"Removed {name}.")
 
 
-# Pages for a terminal. Their module imports rich, so it is imported when a page is rendered.
-
-
-def _render_import(result: "CopyImportResult") -> "RenderableType":
-    from ._views.local import import_page
-
-    return import_page(result)
-
-
-def _render_list(copies: "list[CopyInfo]") -> "RenderableType":
-    from ._views.local import list_page
-
-    return list_page(copies)
-
-
-def _render_copy(info: "CopyInfo") -> "RenderableType":
-    from ._views.local import copy_page
-
-    return copy_page(info)
-
-
-def _render_verification(result: "Verification") -> "RenderableType":
-    from ._views.local import render_verification
-
-    return render_verification(result)
-
-
-@app.command()
-def serve(
+@app.command("serve")
+def serve_command(
     ctx: typer.Context,
     name: Name,
     port: Annotated[
@@ -291,13 +261,8 @@ def serve(
         variables = {BY_NAME["eutils_url"].variable: eutils, BY_NAME["idconv_url"].variable: f"{url}/idconv"}
         document = {"url": url, "copy": name, "date": copy.date, "hash": copy.hash, "environment": variables}
 
-        def build_lines() -> Any:
-            from rich.text import Text
-
-            return Text("\n".join(f"export {variable}={address}" for variable, address in variables.items()))
-
         try:
-            emit(ctx, document, build_lines)
+            emit(ctx, document, lambda: _views.program.render_variables(variables))
             note(ctx, f"The copy {describe_copy(copy)} answers at {eutils}. Ctrl-C stops it.")
             threading.Event().wait()
         except (Ended, KeyboardInterrupt):  # the normal end of a server

@@ -12,11 +12,12 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.references.match import LOOKUP_CITATION, CitationMatch, Matches, MatchResult
 
+from . import _views
+from ._files import name_file
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
-from ._input import name_file
-from ._options import build_option, request_options
+from ._options import App, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_text
 from ._state import STDIN, accept_formats
@@ -24,6 +25,8 @@ from ._views.text import get_standing_status
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+
+app = App()
 
 BIBTEX: Final = (".bib", ".bibtex")
 _OTHER_KINDS: Final = {"ris": "RIS", "nbib": "MEDLINE (.nbib)", "csl": "CSL-JSON"}
@@ -33,14 +36,13 @@ ONE: Final = "One reference"
 
 def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Console") -> "RenderableType":
     """Return the table; the warnings about its rows go to stderr."""
-    from ._views.databases import match_table
-
     for match in result.results:
         for warning in match.warnings:
             warn(ctx, f"{match.key}: {warning.message}")
-    return match_table(result, console)
+    return _views.databases.render_matches(result, console)
 
 
+@app.command("match")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, fields="key,pmid")
 @request_options(
     Citation,
@@ -55,7 +57,7 @@ def _render_match_table(ctx: typer.Context, result: MatchResult, console: "Conso
     build_option("title", metavar="TEXT", help="Title; used if journal, volume and page find nothing.", panel=ONE),
     build_option("key", metavar="KEY", panel=ONE),
 )
-def command(
+def match_command(
     ctx: typer.Context,
     options: dict[str, Any],
     files: Annotated[

@@ -14,18 +14,18 @@ from entrez_kit.references.merge.merge_documents import MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES
 from entrez_kit.references.merge.works import FILES
 
-from ._formats import TextWriter, View
+from . import _views
+from ._formats import Sink, TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
-from ._output import Sink
+from ._options import App
 from ._pipeline import build_request, get_state, note, run, warn
 from ._reference_sources import read_records, read_text
 from ._state import accept_formats, usage_error
-from ._views.markdown import escape
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.references.merge.review import ReviewRow
+
+app = App()
 
 COLUMNS: Final = (
     *("id", "title", "authors", "year", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "sources"),
@@ -34,10 +34,11 @@ COLUMNS: Final = (
 TABLES: Final = (".csv", ".tsv")
 
 
+@app.command("merge")
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, Family.COUNT, Family.REFERENCES, fields="title,sources"
 )
-def command(
+def merge_command(
     ctx: typer.Context,
     files: Annotated[
         list[Path],
@@ -130,12 +131,6 @@ def _read_sources(options: Iterable[str], files: list[Path]) -> dict[str, str]:
     return found
 
 
-def _render_table(result: MergeResult, console: "Console") -> "RenderableType":
-    from ._views.merge import merge_page
-
-    return merge_page(result, console)
-
-
 def _yield_rows(result: MergeResult) -> Iterator[Record]:
     """Yield each work as a row."""
     return (work.build_row() for work in result.works)
@@ -148,49 +143,17 @@ def _view() -> View[MergeResult]:
         writers[output.name] = lambda sink, style=style: TextWriter(
             sink, lambda result: style.yield_pieces(result.works), whole=True
         )
-    writers["md"] = lambda sink: TextWriter(sink, _report, whole=True)
+    writers["md"] = lambda sink: TextWriter(sink, lambda result: _views.merge.write_report(result), whole=True)
     return View(
-        table=_render_table,
+        table=lambda result, console: _views.merge.render_merge(result, console),
         records=_yield_rows,
         columns=build_columns(*COLUMNS),
         record_model=DocumentPaths(sample=[dict.fromkeys(COLUMNS, "")]),
-        page=_work_page,
+        page=lambda record: _views.merge.write_work(record),
         total=lambda result: result.counts.works,
         title="Merged references",
         writers=writers,
     )
-
-
-def _work_page(record: Record) -> str:
-    """Return a work as a list item in Markdown."""
-    ids = [f"{name} {record[key]}" for key, name in (("pmid", "PMID"), ("doi", "doi")) if record.get(key)]
-    place = " ".join(str(record[key]) for key in ("journal", "year") if record.get(key))
-    text = ". ".join(part for part in (record.get("authors"), record.get("title"), place, *ids) if part)
-    return f"- {escape(text)} ({escape(record['sources'])})\n"
-
-
-def _report(result: MergeResult) -> Iterator[str]:
-    """Yield a report in Markdown: figures, undecided pairs, and links."""
-    counts = result.counts
-    yield f"# Merged references: {format_count(counts.works, 'work')} of {format_count(counts.records, 'record')}\n\n"
-    yield "| file | records | works | only here |\n|---|---:|---:|---:|\n"
-    for row in result.sources:
-        yield f"| {escape(row.file)} | {row.raw:,} | {row.unique:,} | {row.only_here:,} |\n"
-    yield "\n| database | records | works | only here |\n|---|---:|---:|---:|\n"
-    for database in result.databases:
-        yield f"| {escape(database.source)} | {database.raw:,} | {database.unique:,} | {database.only_here:,} |\n"
-    if result.undecided:
-        yield "\n## Undecided pairs\n\n"
-        for pair in result.undecided:
-            yield f"- {escape(pair.why)}\n"
-            yield from (
-                f"  - {escape(member)}: {escape(text)}\n" for member, text in zip(pair.members, pair.texts, strict=True)
-            )
-    for kind, heading in (("family", "Families"), ("duplicate", "Duplicates")):
-        groups = [group for group in result.groups if group.kind == kind]
-        if groups:
-            yield f"\n## {heading}\n\n"
-            yield from (f"- {escape(', '.join(group.members))}: {escape(group.why)}\n" for group in groups)
 
 
 def _report_notes(ctx: typer.Context, result: MergeResult, review: Path | None) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import typer
 
@@ -12,18 +12,17 @@ from entrez_kit.citations.style.style_names import read_styles
 from entrez_kit.relationships.find_relationships import RELATIONSHIPS
 from entrez_kit.relationships.related_documents import RelationshipsResult, to_full_name
 
+from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
-from ._ids import NAME_ARTICLES, run_each
-from ._options import REGISTRATIONS, build_ids_argument, build_option, request_options
+from ._ids import NAME_ARTICLES, read_inputs, run_each
+from ._options import REGISTRATIONS, App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted
 from ._state import accept_formats
-from ._views.markdown import escape, render_item
 from ._views.text import get_standing_status
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+app = App()
 
 COLUMNS: Final = (
     *("pmid", "title", "authors", "source", "pub_date", "doi", "pmcid", "retraction_status", "score", "depth"),
@@ -33,12 +32,13 @@ COLUMNS: Final = (
 CITATIONS: Final = "citation_formats"
 
 
+@app.command("related")
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT, fields="pmid,title"
 )
 @request_options(
-    RELATIONSHIPS,
-    build_ids_argument("source_pmid", more="May be repeated; - reads standard input.", noun="ids", hint=NAME_ARTICLES),
+    RELATIONSHIPS.request,
+    build_ids_argument("source_pmid", more="May be repeated; - reads standard input."),
     "input",
     build_option(
         "relationship_type",
@@ -57,13 +57,14 @@ CITATIONS: Final = "citation_formats"
         "citation_styles", "--style", metavar="STYLE", help="Styles of citation_formats.", more="May be repeated."
     ),
 )
-def command(ctx: typer.Context, options: dict[str, Any]) -> None:
+def related_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Find articles similar to, citing or cited by an article.
 
     --depth 2 follows references of references, ranked by the number of articles that lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
     Several articles, with the source of each result: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
+    ids = read_inputs(ctx, options.pop("source_pmid"), input, field="source_pmid", hint=NAME_ARTICLES)
     kind = to_full_name(options["relationship_type"])
     if kind != CITATIONS:
         refuse_without(ctx, "citation_styles", f"--type {CITATIONS}")
@@ -75,7 +76,7 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
         ctx,
         RELATIONSHIPS,
         "source_pmid",
-        options.pop("source_pmid"),
+        ids,
         options,
         _CITATIONS if kind == CITATIONS else _ARTICLES,
         left_out=_count_left_out,
@@ -84,26 +85,10 @@ def command(ctx: typer.Context, options: dict[str, Any]) -> None:
     )
 
 
-def _format_item(record: Record) -> str:
-    """Return a related article as a list item; a work outside PubMed by its citation text."""
-    if record.get("pmid"):
-        return render_item(record)
-    words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
-    text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
-    address = record.get("link_url")
-    return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
-
-
-def _render_related_table(result: RelationshipsResult, console: "Console") -> "RenderableType":
-    from ._views.related import render_related
-
-    return render_related(result, console)
-
-
 _ARTICLES: Final[View[RelationshipsResult]] = View(
-    table=_render_related_table,
+    table=lambda result, console: _views.related.render_related(result, console),
     columns=build_columns(*COLUMNS) | {"standing": get_standing_status},
-    page=_format_item,
+    page=lambda record: _views.related.write_related(record),
     between="",
     ids=lambda result: (article.pmid for article in result.related_articles if article.pmid),
     title="Related articles",
@@ -117,13 +102,13 @@ def _yield_citations(result: RelationshipsResult) -> Iterator[Record]:
 
 
 _CITATIONS: Final[View[RelationshipsResult]] = View(
-    table=_render_related_table,
+    table=lambda result, console: _views.related.render_related(result, console),
     records=_yield_citations,
     record_model=Any,
     columns=build_columns("pmid", "style", "citation"),
     records_key="",  # in JSON the styles are members of the document
     total=lambda result: len(result.citations),
-    page=lambda record: f"## {escape(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n",
+    page=lambda record: _views.related.write_citation(record),
     between="\n",
     title="Citations",
 )

@@ -1,14 +1,13 @@
 """`entrez-kit review`: a systematic review as a folder of plain files."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
-from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
 from entrez_kit.reviews.export_works import SCREEN_EXPORT
@@ -21,35 +20,27 @@ from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.strategy_text import read_strategy_text
 
+from . import _views
+from ._files import name_file, read_content
 from ._formats import View
-from ._input import name_file, read_content
-from ._options import build_argument, build_option, request_options
+from ._options import App, build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_records
 from ._state import accept_formats
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-app = typer.Typer(
+app = App(
     help="Keep a systematic review as a folder of plain files: search, import, deduplicate, screen, update, report.\n\n"
     "`entrez-kit guide review` explains the files and the steps.",
-    no_args_is_help=True,
 )
 
-screen_app = typer.Typer(help="Export the works to screen, and import the decisions.", no_args_is_help=True)
+screen_app = App(help="Export the works to screen, and import the decisions.")
 app.add_typer(screen_app, name="screen")
 
 FOLDER: Final = build_option("folder", metavar="DIR")
 
 
 def _view(title: str, folder: str) -> View[Any]:
-    def render(result: Result, console: "Console") -> "RenderableType":
-        from ._views.review import render_review
-
-        return render_review(result, folder)
-
-    return View(table=render, title=title)
+    return View(table=lambda result, console: _views.review.render_review(result, folder), title=title)
 
 
 def _run_step(ctx: typer.Context, operation: Operation[Any, Any], options: dict[str, Any], label: str) -> Any:
@@ -60,12 +51,12 @@ def _run_step(ctx: typer.Context, operation: Operation[Any, Any], options: dict[
 
 @app.command("init")
 @request_options(
-    INIT_REVIEW,
+    INIT_REVIEW.request,
     build_argument("folder", "DIR"),
     build_option("title", metavar="TEXT"),
     build_option("dialect", metavar="SERVICE"),
 )
-def init(
+def init_command(
     ctx: typer.Context,
     options: dict[str, Any],
     strategy: Annotated[
@@ -82,8 +73,8 @@ def init(
 
 
 @app.command("search")
-@request_options(SEARCH_REVIEW, FOLDER)
-def search(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(SEARCH_REVIEW.request, FOLDER)
+def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Run the strategy in PubMed, and keep all records with a certificate of completeness.
 
     In PubMed: entrez-kit review search
@@ -94,7 +85,7 @@ def search(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 @app.command("import")
 @request_options(
-    IMPORT_RECORDS,
+    IMPORT_RECORDS.request,
     FOLDER,
     build_option("source", metavar="NAME"),
     build_option("platform", metavar="TEXT"),
@@ -120,8 +111,8 @@ def import_command(
 
 
 @app.command("dedupe")
-@request_options(DEDUPE_RECORDS, FOLDER)
-def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(DEDUPE_RECORDS.request, FOLDER)
+def dedupe_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Link the records of the same work. The exit status is 4 if a person should decide pairs in duplicates.csv.
 
     entrez-kit review dedupe
@@ -134,8 +125,8 @@ def dedupe(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("status")
-@request_options(SHOW_STATUS, FOLDER)
-def status(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(SHOW_STATUS.request, FOLDER)
+def status_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Check all files of the review, and show its runs, numbers and next step.
 
     entrez-kit review status
@@ -144,8 +135,8 @@ def status(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 
 @app.command("update")
-@request_options(UPDATE_REVIEW, FOLDER, build_option("by_date"))
-def update(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(UPDATE_REVIEW.request, FOLDER, build_option("by_date"))
+def update_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search again, and list new, missing, changed, retracted and corrected records, and published preprints.
 
     Records that are no longer found are kept. New records are deduplicated against all others:
@@ -163,8 +154,8 @@ def update(ctx: typer.Context, options: dict[str, Any]) -> None:
 @accept_formats(
     Family.SCREEN, Family.DOCUMENT, files="The RIS files are written to the folder screening of the review."
 )
-@request_options(SCREEN_EXPORT, FOLDER, build_option("stage", metavar="STAGE"), build_option("every", "--all"))
-def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(SCREEN_EXPORT.request, FOLDER, build_option("stage", metavar="STAGE"), build_option("every", "--all"))
+def screen_export_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
 
     It writes one file for each source, and all.ris, to a folder of the stage, such as screening/title_abstract:
@@ -175,7 +166,7 @@ def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
 
 @screen_app.command("import")
 @request_options(
-    SCREEN_IMPORT,
+    SCREEN_IMPORT.request,
     FOLDER,
     build_option("stage", metavar="STAGE"),
     build_option("decision", metavar="DECISION"),
@@ -183,7 +174,7 @@ def export_screening(ctx: typer.Context, options: dict[str, Any]) -> None:
     build_option("automation"),
     build_option("replace"),
 )
-def import_screening(
+def screen_import_command(
     ctx: typer.Context,
     options: dict[str, Any],
     files: Annotated[
@@ -213,8 +204,8 @@ def import_screening(
     Family.DOCUMENT,
     files="The page, the diagram and the Word document are written to the folder report of the review.",
 )
-@request_options(WRITE_REPORT, FOLDER)
-def report(ctx: typer.Context, options: dict[str, Any]) -> None:
+@request_options(WRITE_REPORT.request, FOLDER)
+def report_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the report: a page with all works, the PRISMA 2020 flow diagram, PRISMA-S, and the strategies for Word.
 
     All numbers are counted from the records. The files are in the folder report: entrez-kit review report

@@ -1,7 +1,7 @@
 """`entrez-kit sandbox`: run a local server that imitates NCBI, in the foreground until it is interrupted."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,14 +9,19 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.sandbox.faults import KINDS
 
-from ._output import Ended
-from ._pipeline import emit, note
+from . import Ended, _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import note
 
 if TYPE_CHECKING:
     from entrez_kit.sandbox.server import Sandbox
 
+app = App()
 
-def command(
+
+@app.command("sandbox")
+def sandbox_command(
     ctx: typer.Context,
     port: Annotated[int, typer.Option("--port", metavar="N", help="Port to listen on; 0 selects a free one.")] = 0,
     corpus: Annotated[
@@ -61,11 +66,9 @@ def _announce(ctx: typer.Context, sandbox: "Sandbox") -> None:
     pointed = Settings().use_sandbox(sandbox.url)
     addresses = {name: getattr(pointed, name) for name in pointed.origins if BY_NAME[name].kind == "url"}
     variables = {BY_NAME[name].variable: address for name, address in addresses.items() if address}
-
-    def build_lines() -> Any:
-        from rich.text import Text
-
-        return Text("\n".join(f"export {name}={address}" for name, address in variables.items()))
-
-    emit(ctx, {"url": sandbox.url, "environment": variables}, build_lines)
+    emit(
+        ctx,
+        {"url": sandbox.url, "environment": variables},
+        lambda: _views.program.render_variables(variables),
+    )
     note(ctx, f"The sandbox is running at {sandbox.url}. Set the variables above for other commands. Ctrl-C stops it.")

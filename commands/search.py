@@ -4,7 +4,7 @@ import shlex
 import sys
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -17,11 +17,11 @@ from entrez_kit.pubmed.search import SEARCH_ARTICLES, SearchHits, build_result
 from entrez_kit.pubmed.search_models import SORT_NAMES, SearchRequest, SearchResult
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
-from ._formats import View
+from . import _views
+from ._formats import Sink, View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
-from ._options import BROADER, HISTORY, REGISTRATIONS, build_argument, build_option, request_options
-from ._output import Sink
+from ._options import BROADER, HISTORY, REGISTRATIONS, App, build_argument, build_option, request_options
 from ._pipeline import (
     build_request,
     describe_rest,
@@ -38,25 +38,16 @@ from ._pipeline import (
 )
 from ._state import STDIN, Plan, accept_formats, is_terminal, usage_error
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from ._formats.fields import Record
+app = App()
 
 FILTERS: Final = "Filters"
 DATES: Final = "Dates"
 MAX_QUERY_BYTES: Final = 1024 * 1024
 
 
-def _format_standing(record: "Record") -> str:
-    from ._views.text import get_standing_status
-
-    return get_standing_status(record)
-
-
 COLUMNS: Final = build_columns(
     *("pmid", "title", "authors", "source", "pub_date", "epub_date", "doi", "pmcid", "retraction_status")
-) | {"standing": _format_standing}
+) | {"standing": lambda record: _views.text.get_standing_status(record)}
 
 _RETRIEVE_ALL: Final = "Use --all to retrieve every result."
 
@@ -109,7 +100,7 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
     from entrez_kit.strategies.translated_lines import StrategyRequest
 
-    from ._input import name_file, read_content
+    from ._files import name_file, read_content
 
     translation = read_request(
         get_state(ctx).services, StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))
@@ -126,18 +117,19 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
 def _read_stdin() -> str:
     from entrez_kit.base.input_files import read_input
 
-    from ._input import get_stdin
+    from ._files import get_stdin
 
     return read_input(get_stdin(), "The query on standard input", limit=MAX_QUERY_BYTES).decode("utf-8-sig")
 
 
+@app.command("search")
 @accept_formats(
     *(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.IDS, Family.PAGES, Family.COUNT),
     *(Family.REFERENCES, Family.XML),
     fields="pmid,title",
 )
 @request_options(
-    SEARCH_ARTICLES,
+    SEARCH_ARTICLES.request,
     build_argument(
         "query_term",
         "QUERY",
@@ -199,7 +191,7 @@ def _read_stdin() -> str:
     build_option("free_full_text", panel=FILTERS),
     build_option("has_abstract", panel=FILTERS),
 )
-def command(
+def search_command(
     ctx: typer.Context,
     options: dict[str, Any],
     strategy: Annotated[
@@ -313,21 +305,9 @@ def _needs_summaries(output: Plan, request: SearchRequest) -> bool:
     return any(path != "pmid" for path in output.fields)
 
 
-def _render_search_table(result: SearchResult, console: "Console") -> "RenderableType":
-    from ._views.articles import render_search_table
-
-    return render_search_table(result, console)
-
-
-def _render_item(record: "Record") -> str:
-    from ._views.markdown import render_item
-
-    return render_item(record)
-
-
 def _view(request: SearchRequest) -> View[SearchResult]:
     return View(
-        table=_render_search_table,
+        table=lambda result, console: _views.articles.render_search(result, console),
         records=lambda hit: [convert_to_data(hit.summary) if hit.summary is not None else {"pmid": hit.pmid}],
         ids=lambda hit: [hit.pmid],
         record_model=BriefSummary,
@@ -335,7 +315,7 @@ def _view(request: SearchRequest) -> View[SearchResult]:
         | (build_columns("snippet") if request.snippet_characters > 0 else {})
         | (build_columns("data_banks.accession_numbers") if request.registrations else {}),
         records_key="brief_summaries",
-        page=_render_item,
+        page=lambda record: _views.markdown.write_item(record),
         between="",
         title=f"{request.query_term} - PubMed",
     )

@@ -11,17 +11,18 @@ import typer
 from entrez_kit.base.output_formats import Family
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, SCOPE_NAMES, TOOLSETS
 
-from ._pipeline import emit, get_state, note, refuse_without, warn
+from . import _views
+from ._emit import emit
+from ._options import App
+from ._pipeline import get_state, note, refuse_without, warn
 from ._state import accept_formats, is_terminal
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from entrez_kit.base.settings import Settings
     from entrez_kit.server.app import Options
     from entrez_kit.server.tools import Names
 
-app = typer.Typer(
+app = App(
     help="Serve agents: every operation as an MCP tool.\n\n"
     "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller needs a token "
     "from `serve token`. `entrez-kit guide mcp` explains how to configure hosts.",
@@ -87,7 +88,7 @@ def serve(
         from entrez_kit.server.run import check as try_server
 
         document = try_server(replace(current.settings, **chosen), _build_options(names, tool_names))
-        emit(ctx, document, lambda: _render_table(document))
+        emit(ctx, document, lambda: _views.program.render_server(document))
     else:
         settings = current.settings
         if settings.answers_in_process:  # names the demo, and refuses a copy that does not exist
@@ -118,27 +119,9 @@ def _build_options(toolsets: str, names: "Names") -> "Options":
     return Options(toolsets=read_toolsets(toolsets), names=names)
 
 
-def _render_table(document: dict[str, Any]) -> "RenderableType":
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    where = document.get("url") or document["transport"]
-    head = Text(f"{document['server_name']} {document['server_version']} is ready to serve over {where}.", style="bold")
-    table = Table("Tool", "Description", box=None, pad_edge=False)
-    for tool in document["tools"]:
-        table.add_row(tool["name"], tool["title"])
-    tail = Text(
-        f"{len(document['tools'])} tools ({document['tools_list_bytes']:,} bytes to list), "
-        f"{len(document['resources'])} resources, prompts {', '.join(document['prompts'])}.",
-        style="dim",
-    )
-    return Group(head, Text(), table, Text(), tail)
-
-
-@app.command()
+@app.command("token")
 @accept_formats(Family.SCREEN, Family.TEXT, Family.DOCUMENT, pipe=Family.TEXT)
-def token(
+def token_command(
     ctx: typer.Context,
     subject: Annotated[str, typer.Option("--subject", metavar="NAME", help="Name of the token's user.")],
     ttl: Annotated[str, typer.Option("--ttl", metavar="TIME", help="Validity: 30m, 1h, 7d; at most 366d.")] = "1h",

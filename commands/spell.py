@@ -1,36 +1,35 @@
 """`entrez-kit spell`: NCBI's spelling suggestion."""
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 
 from entrez_kit.base.output_formats import Family
-from entrez_kit.databases.spell import SPELL, SpellRequest
+from entrez_kit.databases.spell import SPELL
 
+from . import _views
 from ._formats import View
 from ._formats.fields import build_columns
-from ._options import build_argument, build_option, request_options
-from ._pipeline import run
+from ._options import App, build_argument, build_option, request_options
+from ._pipeline import build_request, run
 from ._state import accept_formats
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-    from entrez_kit.databases.spell import SpellResult
+app = App()
 
 
-def _render_spell_table(result: "SpellResult", console: "Console") -> "RenderableType":
-    from ._views.databases import spell_table
-
-    return spell_table(result, console)
-
-
+@app.command("spell")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, fields="original,corrected")
-@request_options(SPELL, build_argument("query", "QUERY", joined=True), build_option("db", metavar="DB"))
-def command(ctx: typer.Context, request: SpellRequest) -> None:
+@request_options(SPELL.request, build_argument("query", "QUERY", joined=True), build_option("db", metavar="DB"))
+def spell_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Check the spelling of a query: entrez-kit spell astma inhaler.
 
     Without a suggestion the query is returned unchanged; its spelling may still be wrong.
     """
+    request = build_request(ctx, SPELL, options)
     columns = build_columns("original", "corrected", "has_suggestion")
-    run(ctx, SPELL, request, View(table=_render_spell_table, columns=columns))
+    run(
+        ctx,
+        SPELL,
+        request,
+        View(table=lambda result, console: _views.databases.render_spelling(result, console), columns=columns),
+    )

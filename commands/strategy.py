@@ -2,7 +2,7 @@
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -16,21 +16,16 @@ from entrez_kit.strategies.strategy_text import WORDS_HINT, read_strategy_text
 from entrez_kit.strategies.translate_strategy import TRANSLATE_STRATEGY
 from entrez_kit.strategies.translated_lines import StrategyResult
 
-from ._formats import View
-from ._formats.fields import Record, build_columns
-from ._input import name_corrected_file, name_file, read_content, read_identifiers
-from ._options import build_option, request_options
-from ._output import Sink
+from . import _views
+from ._files import name_corrected_file, name_file, read_content
+from ._formats import Sink, View
+from ._formats.fields import build_columns
+from ._id_lists import read_identifiers
+from ._options import App, build_option, request_options
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error
-from ._views.strategies import lint_page, list_rows, render_known_record, render_line
 
-if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
-app = typer.Typer(
-    help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them."
-)
+app = App(help="Search strategies of reviews: translate them to PubMed, count their lines, check and test them.")
 
 KNOWN: Final = "Give a file of identifiers, or of references (.ris, .bib, .nbib, .json)."
 FORMATS: Final = (Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES)
@@ -55,19 +50,14 @@ TRANSLATION: Final = (
 )
 
 
-def _render_strategy_table(result: StrategyResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import render_strategy
-
-    return render_strategy(result, console)
-
-
-def _page(record: Record) -> str:
-    return render_line(record)
-
-
 def _view() -> View[StrategyResult]:
     return View(
-        table=_render_strategy_table, columns=COLUMNS, rows=list_rows, page=_page, between="", title="Search strategy"
+        table=lambda result, console: _views.strategies.render_strategy(result, console),
+        columns=COLUMNS,
+        rows=lambda result: _views.strategies.list_rows(result),
+        page=lambda record: _views.strategies.write_line(record),
+        between="",
+        title="Search strategy",
     )
 
 
@@ -82,8 +72,8 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
 
 @app.command("translate")
 @accept_formats(*FORMATS, fields="number,pubmed")
-@request_options(TRANSLATE_STRATEGY, *TRANSLATION)
-def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
+@request_options(TRANSLATE_STRATEGY.request, *TRANSLATION)
+def translate_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy to PubMed, with the loss of every line in words. No request is sent.
 
     As printed in a paper: entrez-kit strategy translate ovid.txt
@@ -96,8 +86,8 @@ def translate(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, w
 
 @app.command("count")
 @accept_formats(*FORMATS, fields="number,count")
-@request_options(TRANSLATE_STRATEGY, *TRANSLATION)
-def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
+@request_options(TRANSLATE_STRATEGY.request, *TRANSLATION)
+def count_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy and count the records of each line in PubMed.
 
     A line that was refused has no count, and neither has a line that depends on it:
@@ -105,12 +95,6 @@ def count(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words
     """
     options |= {**read_strategy_options(file, words), "count": True}
     run(ctx, TRANSLATE_STRATEGY, build_request(ctx, TRANSLATE_STRATEGY, options), _view(), label="Counting")
-
-
-def _render_lint_table(result: LintResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import lint_table
-
-    return lint_table(result, console)
 
 
 KnownFiles = Annotated[
@@ -126,13 +110,13 @@ KnownFiles = Annotated[
 @app.command("lint")
 @accept_formats(*FORMATS, fields="line,message")
 @request_options(
-    LINT_STRATEGY,
+    LINT_STRATEGY.request,
     *TRANSLATION,
     build_option("online"),
     build_option("mesh", kind=Path, metavar="FILE"),
     build_option("ignore", metavar="CODES"),
 )
-def lint(
+def lint_command(
     ctx: typer.Context,
     options: dict[str, Any],
     file: StrategyFile,
@@ -175,9 +159,9 @@ def lint(
     target = _find_target(file, overwrite=force) if fix else None
     request = build_request(ctx, LINT_STRATEGY, options)
     view: View[LintResult] = View(
-        table=_render_lint_table,
+        table=lambda result, console: _views.strategies.render_lint(result, console),
         columns=build_columns("line", "code", "severity", "message", "fix", "press", "matters"),
-        page=lint_page,
+        page=lambda record: _views.strategies.write_finding(record),
         between="",
         title="Findings",
     )
@@ -206,18 +190,15 @@ def _find_target(file: Path, *, overwrite: bool) -> Path:
     return name_corrected_file(file, overwrite=overwrite)
 
 
-def _render_recall_table(result: RecallResult, console: "Console") -> "RenderableType":
-    from ._views.strategies import render_recall
-
-    return render_recall(result, console)
-
-
 @app.command("recall")
 @accept_formats(*FORMATS, Family.IDS, fields="pmid,status")
 @request_options(
-    MEASURE_RECALL, *TRANSLATION, build_option("used_to_build"), build_option("changes", "--changes/--no-changes")
+    MEASURE_RECALL.request,
+    *TRANSLATION,
+    build_option("used_to_build"),
+    build_option("changes", "--changes/--no-changes"),
 )
-def recall(
+def recall_command(
     ctx: typer.Context, options: dict[str, Any], file: StrategyFile, known: KnownFiles, words: WordFiles = None
 ) -> None:
     """Measure how many known relevant records a strategy finds, and which changes find the others.
@@ -229,11 +210,11 @@ def recall(
     options |= read_strategy_options(file, words)
     options["known"] = [identifier for path in known for identifier in read_known(path)]
     view: View[RecallResult] = View(
-        table=_render_recall_table,
+        table=lambda result, console: _views.strategies.render_recall(result, console),
         columns=build_columns(
             "input", "pmid", "status", "title", "missed_by", "words", "change.add", "change.added_records"
         ),
-        page=render_known_record,
+        page=lambda record: _views.strategies.write_known_record(record),
         between="",
         title="Recall",
         ids=lambda result: [record.pmid for record in result.records if record.status == "missed" and record.pmid],

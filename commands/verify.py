@@ -13,34 +13,24 @@ from entrez_kit.references.claims.claim_results import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes
 from entrez_kit.references.files.references import Reference
 
+from . import _views
+from ._files import name_file, read_content, read_sibling
 from ._formats import View
 from ._formats.fields import Record, build_columns
-from ._input import name_file, read_content, read_sibling
+from ._options import App
 from ._pipeline import build_request, run, warn
 from ._reference_sources import read_text
 from ._state import accept_formats
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
-
     from entrez_kit.references.claims.claim_files import ClaimFile
+
+app = App()
 
 COLUMNS = (
     *("line", "status", "claim", "ids", "place.pmid", "place.source", "place.section", "place.paragraph"),
     *("place.start", "place.end", "place.passage", "detail"),
 )
-
-
-def _render_claims_table(result: VerifyResult, console: "Console") -> "RenderableType":
-    from ._views.check import render_claims_table
-
-    return render_claims_table(result, console)
-
-
-def _render_claim_page(record: Record) -> str:
-    from ._views.check import claim_page
-
-    return claim_page(record)
 
 
 File = Annotated[
@@ -61,8 +51,9 @@ Bibliography = Annotated[
 ]
 
 
+@app.command("verify")
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, Family.PAGES, fields="claim,status")
-def command(
+def verify_command(
     ctx: typer.Context,
     file: File,
     bibliography: Bibliography = None,
@@ -81,9 +72,9 @@ def command(
         warn(ctx, warning.message)
     request = build_request(ctx, VERIFY_CLAIMS, {"claims": [claim.model_dump() for claim in read.claims]})
     view: View[VerifyResult] = View(
-        table=_render_claims_table,
+        table=lambda result, console: _views.check.render_claims(result, console),
         columns=build_columns(*COLUMNS) | {"sentence": _find_sentence},
-        page=_render_claim_page,
+        page=lambda record: _views.check.write_claim(record),
         between="\n",
     )
     verification = run(ctx, VERIFY_CLAIMS, request, view, label="Verifying")

@@ -10,8 +10,7 @@ from pydantic_core import PydanticSerializationError, to_json
 
 from entrez_kit.base.invisible import escape_json, escape_json_bytes
 
-from .._output import Sink
-from . import Failed, Job, Writer
+from . import Failed, Job, Sink, Writer
 from .fields import Attributes, DocumentPaths, Record, convert_to_data, project, unknown_field
 
 

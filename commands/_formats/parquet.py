@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.base.extras import require
 from entrez_kit.corpus.store.reading import COLUMNS, LISTS, NUMBERS
 
-from .._output import Sink
 from .._state import usage_error
-from . import Job, Writer
+from . import Job, Sink, Writer
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

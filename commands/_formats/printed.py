@@ -4,9 +4,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from .._output import Sink
 from .._state import usage_error
-from . import Job, Writer
+from . import Job, Sink, Writer
 from .plain import create_page_writer
 
 

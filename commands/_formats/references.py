@@ -6,8 +6,7 @@ from typing import Any
 from entrez_kit.base.numerals import format_count
 from entrez_kit.citations.write_files import FILES
 
-from .._output import Sink
-from . import Job, TextWriter
+from . import Job, Sink, TextWriter
 
 Entry = tuple[str | None, str | bytes]
 """The PMID of a record, if it has one, and its text."""

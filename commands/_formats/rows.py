@@ -13,9 +13,8 @@ from typing import Any, Final
 
 from entrez_kit.base.invisible import remove_invisible
 
-from .._output import Sink
 from .._state import Plan, usage_error
-from . import Failed, Job, Writer
+from . import Failed, Job, Sink, Writer
 from .fields import Column, Record
 
 STYLES_OF_LINES: Final = ("ris", "nbib")

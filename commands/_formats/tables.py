@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from entrez_kit.base.invisible import remove_invisible
 
-from .._output import Sink
 from .._state import is_terminal
-from . import Failed, Job, View, Writer
+from . import Failed, Job, Sink, View, Writer
 from .fields import Column, Record
 
 if TYPE_CHECKING:

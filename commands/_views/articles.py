@@ -24,13 +24,13 @@ from .tables import (
 )
 from .text import (
     PMC,
+    build_page_address,
     format_doi_url,
     format_people,
     format_source,
     get_status_label,
     get_title,
     is_corrected,
-    page_address,
     shorten,
     to_line,
 )
@@ -50,7 +50,7 @@ _LABEL_STYLES: Final = {
 }
 
 
-def render_search_table(result: "SearchResult", console: Console) -> RenderableType:
+def render_search(result: "SearchResult", console: Console) -> RenderableType:
     """Return a table of the search results, their number, PubMed's translation of the query, and the certificate."""
     parts: list[RenderableType] = []
     if result.pmids:
@@ -111,7 +111,7 @@ def _format_count(result: "SearchResult") -> Text:
     return Text(f"{span} of {result.total_found:,}", style="bold")
 
 
-def render_fetch_table(result: "FetchResult", console: Console) -> RenderableType:
+def render_fetch(result: "FetchResult", console: Console) -> RenderableType:
     """Return a table of the fetched records in the order of the inputs. A failed input has a message instead."""
     records = [convert_to_data(article) for article in result.articles or []]
     by_pmid = {str(record["pmid"]): record for record in records}
@@ -178,5 +178,5 @@ def _format_ids(record: Mapping[str, Any], console: Console) -> Text:
         text.append(f"doi:{doi}", style=f"link {format_doi_url(doi)}" if has_links(console) else "")
     if pmcid := to_line(record.get("pmcid")):
         text.append("  " if text else "")
-        text.append(pmcid, style=f"link {page_address(PMC, pmcid)}" if has_links(console) else "")
+        text.append(pmcid, style=f"link {build_page_address(PMC, pmcid)}" if has_links(console) else "")
     return text

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, convert_to_data
-from .markdown import escape, render_status
+from .markdown import escape, write_status
 from .tables import (
     NARROW,
     WIDE,
@@ -21,7 +22,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import STATUS_WORDS, list_findings, to_line
+from .text import PUBMED, STATUS_WORDS, build_page_address, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
@@ -101,7 +102,7 @@ def _name_call(finding: "InTextFinding") -> str:
     return f"{finding.call} ({finding.counts or 'line'} {finding.line})" if finding.line else finding.call
 
 
-def check_table(result: "CheckResult", console: Console) -> RenderableType:
+def render_check(result: "CheckResult", console: Console) -> RenderableType:
     """Return a table of the references with their status and findings, and the counts of each status.
 
     Problems come first. The findings about in-text citations follow the table.
@@ -146,17 +147,51 @@ def _format_findings(reference: "CheckedReference") -> Text:
     return Text("\n").join(lines)
 
 
+def write_report(result: "CheckResult") -> Iterator[str]:
+    """Yield a report: counts by status, findings in the text, and each reference, the most serious first."""
+    counts = (f"{number} {STATUS_WORDS.get(status, status)}" for status, number in result.counts.items() if number)
+    yield f"# References: {result.counts['verified']} of {result.total} verified\n\n{', '.join(counts)}.\n"
+    if result.accepted:
+        yield f"{format_count(result.accepted, 'reference')} with accepted findings only.\n"
+    if result.files:
+        rows = (f"| {escape(file.file)} | {file.total} | {file.counts['verified']} |\n" for file in result.files)
+        yield "| file | references | verified |\n|---|---:|---:|\n" + "".join(rows)
+    if result.in_text:
+        yield "## In the text\n\n" + "".join(f"- {escape(line)}\n" for line in list_in_text_lines(result))
+    if result.warnings:
+        yield "## Warnings\n\n" + "".join(f"- {escape(warning.message)}\n" for warning in result.warnings)
+    yield "## Each reference\n"
+    for reference in sort_by_severity(result.references):
+        yield write_reference(convert_to_data(reference))
+
+
+_BANNERS: Final = frozenset(("retracted", "concern", "another_work", "not_found"))
+"""Statuses that are emphasized on a page."""
+
+
+def write_reference(record: Record) -> str:
+    """Return a reference in Markdown: its status and findings."""
+    number = f"[{record['number']}]" if record.get("number") else ""
+    file = f"{record['file']}:" if record.get("file") else ""
+    subject = " ".join(escape(text) for text in (file, number, record["key"], record.get("title") or "") if text)
+    codes = [finding["code"] for finding in record["findings"]]
+    lines = [escape(finding) for finding in list_findings(record)]
+    if record.get("pmid"):
+        lines.append(f"[PMID {record['pmid']}](<{build_page_address(PUBMED, record['pmid'])}>)")
+    return write_status(record["status"], subject, lines, grave=not _BANNERS.isdisjoint(codes))
+
+
 # Claims
 
 
-def render_claims_table(result: "VerifyResult", console: Console) -> RenderableType:
+def render_claims(result: "VerifyResult", console: Console) -> RenderableType:
     """Return a table of the claims with their status, place and differences. Problems come first."""
     about = (build_wrapped_column("Claim", 1), build_wrapped_column("Findings", 1))
     table = ListingTable(
         build_number_column("Line"), build_fixed_column("Status"), *about, expand=console.width >= WIDE, stacks=True
     )
     for claim in sorted(result.claims, key=lambda claim: claim.status == "found"):
-        lines = [Text(to_line(text)) for text in claim_findings(convert_to_data(claim))]
+        lines = [Text(to_line(text)) for text in list_claim_findings(convert_to_data(claim))]
         table.add_row(
             str(claim.line or ""),
             Text(STATUS_WORDS.get(claim.status, claim.status), style=STYLES[claim.status]),
@@ -166,7 +201,7 @@ def render_claims_table(result: "VerifyResult", console: Console) -> RenderableT
     return Group(table, Text(""), _format_counts(result.counts, result.total, "found"))
 
 
-def claim_findings(record: Record) -> Iterator[str]:
+def list_claim_findings(record: Record) -> Iterator[str]:
     """Yield the findings about a claim: its place, the differences, the source sentence and the unavailable texts."""
     place = record.get("place") or record.get("nearest")
     if place:
@@ -190,10 +225,10 @@ def claim_findings(record: Record) -> Iterator[str]:
         yield f"cited article: {WORDS[record['standing']['status']].upper()}"
 
 
-def claim_page(record: Record) -> str:
+def write_claim(record: Record) -> str:
     """Return a claim in Markdown with its status and findings."""
-    lines = [escape(text) for text in claim_findings(record) if text]
-    return render_status(record["status"], escape(record["claim"]), lines, grave=record["status"] != "found")
+    lines = [escape(text) for text in list_claim_findings(record) if text]
+    return write_status(record["status"], escape(record["claim"]), lines, grave=record["status"] != "found")
 
 
 # Works of a corpus
@@ -201,7 +236,7 @@ def claim_page(record: Record) -> str:
 _AUDIT_STYLES: Final = {"none": "green", "unknown": "bold magenta"}
 
 
-def audit_table(result: "AuditResult", console: Console) -> RenderableType:
+def render_audit(result: "AuditResult", console: Console) -> RenderableType:
     """Return a table of the works with findings, the gravest first, and the counts of each status."""
     from entrez_kit.references.audit import DOUBTFUL
 

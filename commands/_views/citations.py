@@ -13,8 +13,9 @@ from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.citations.format_citations import CitationsResult, FormattedCitation
 from entrez_kit.citations.write_files import FILES
 
-from .._formats.fields import convert_to_data
+from .._formats.fields import Record, convert_to_data
 from .articles import format_title
+from .markdown import escape
 from .tables import format_failure
 from .text import to_line
 
@@ -74,3 +75,11 @@ def indent_hanging(text: Text, width: int) -> RenderableType:
     if not rest.plain:
         return first
     return Group(first, Padding(Group(*rest.wrap(console, width - INDENT)), (0, 0, 0, INDENT)))
+
+
+def write_citation(record: Record, number: int = 0) -> str:
+    """Return a citation as a Markdown list item, with the italics of its style."""
+    mark = f"{number}." if number else "-"
+    return "".join(
+        f"{mark} {text if style not in FILES else escape(text)}\n" for style, text in record["citations"].items()
+    )

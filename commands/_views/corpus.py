@@ -29,7 +29,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import PMC, PUBMED, page_address, to_line
+from .text import PMC, PUBMED, build_page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -52,7 +52,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+(?=[^a-z])")
 # Syncing
 
 
-def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: bool = False) -> RenderableType:
+def render_sync(result: SyncResult, console: Console, *, query_key: str, is_new: bool = False) -> RenderableType:
     """Return the counts of a sync.
 
     For a new key, the skipped records are those that another key has already stored.
@@ -74,7 +74,7 @@ def sync_page(result: SyncResult, console: Console, *, query_key: str, is_new: b
     return Group(*parts)
 
 
-def plan_page(plan: SyncPlan, console: Console) -> RenderableType:
+def render_plan(plan: SyncPlan, console: Console) -> RenderableType:
     """Return the number of records and requests of a planned sync, and its estimated time."""
     first = [("Records to fetch", f"{plan.entries:,} (all records: this is the first sync)")]
     later = [
@@ -189,8 +189,8 @@ def render_document(document: RagDocument, console: Console) -> RenderableType:
             ("PubMed entry date", _format_time(document.edat)),
             ("Last revised", _format_time(document.lr)),
             ("Stored version", document.version),
-            ("URL", page_address(PUBMED, pmid)),
-            ("Full text", page_address(PMC, document.pmcid) if document.pmcid else ""),
+            ("URL", build_page_address(PUBMED, pmid)),
+            ("Full text", build_page_address(PMC, document.pmcid) if document.pmcid else ""),
         ]
     )
     parts: list[RenderableType] = [Text(to_line(document.title) or "(no title)", style="bold"), Text(""), table]
@@ -213,12 +213,12 @@ def render_checkpoint(result: CheckpointGetResult, console: Console) -> Renderab
     return Text(f"{to_line(result.query_key)} is synced up to {_format_time(result.last_edat)}.")
 
 
-def set_page(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
+def render_new_checkpoint(result: CheckpointSetResult, console: Console, *, query_key: str) -> RenderableType:
     """Return a confirmation that a checkpoint was set, and the next command."""
     return Text(f"Checkpoint set. Sync from there: entrez-kit corpus sync {_quote_key(query_key)}")
 
 
-def log_page(log: CheckpointLog) -> RenderableType:
+def render_checkpoint_log(log: CheckpointLog) -> RenderableType:
     """Return the history of a checkpoint."""
     table = ListingTable("Time", "Change", "From", "To", "Note")
     for move in log.entries:
@@ -233,7 +233,7 @@ def log_page(log: CheckpointLog) -> RenderableType:
 # Lists, statistics, changes
 
 
-def list_page(listed: CorpusList) -> RenderableType:
+def render_corpora(listed: CorpusList) -> RenderableType:
     """Return a table of the synced queries."""
     if not listed.corpora:
         return Text("No corpora yet. Create one: entrez-kit corpus sync KEY TERM")
@@ -283,7 +283,7 @@ def render_stats(stats: CorpusStats) -> RenderableType:
     )
 
 
-def diff_page(difference: CorpusDiff) -> RenderableType:
+def render_diff(difference: CorpusDiff) -> RenderableType:
     """Return a table of the changes, grouped by kind."""
     lists = (difference.deleted, difference.retracted, difference.revised, difference.added)
     numbers = Text(f"{to_line(difference.query_key)} since {_format_time(difference.since)}: ", style="bold")
@@ -315,7 +315,7 @@ def _format_difference(record: Difference) -> Text:
     return text
 
 
-def reindex_page(done: Reindexed, *, is_demo: bool) -> RenderableType:
+def render_reindexed(done: Reindexed, *, is_demo: bool) -> RenderableType:
     """Return the counts of a reindex."""
     text = f"{format_count(done.documents, 'record')} and {format_count(done.chunks, 'passage')} reindexed"
     if done.model is None:

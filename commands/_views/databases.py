@@ -17,7 +17,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PMC, format_doi_url, page_address, to_line
+from .text import PMC, build_page_address, format_doi_url, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
@@ -80,7 +80,7 @@ def _render_counts(counts: "list[TermCount]") -> ListingTable:
     return table
 
 
-def search_table(result: "EntrezSearchResult", console: Console) -> RenderableType:
+def render_search(result: "EntrezSearchResult", console: Console) -> RenderableType:
     """Return the UIDs found, their number, and NCBI's translation of the query."""
     parts: list[RenderableType] = []
     if result.ids:
@@ -155,7 +155,7 @@ def render_facets(result: "FacetsResult", console: Console) -> RenderableType:
     return Group(*parts)
 
 
-def spell_table(result: "SpellResult", console: Console) -> RenderableType:
+def render_spelling(result: "SpellResult", console: Console) -> RenderableType:
     """Return the suggested spelling, or a line without one."""
     if result.has_suggestion:
         return Text.assemble("Did you mean: ", (to_line(result.corrected), "bold green"))
@@ -199,7 +199,7 @@ def _indent(text: str, style: str = "") -> RenderableType:
     return Padding(Text(text, style=style), (0, 0, 0, 2))
 
 
-def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
+def render_conversions(result: "ConvertResult", console: Console) -> RenderableType:
     """Return a table with one row per input, in the order of the inputs."""
     table = ListingTable(build_key_column("Input"), "PMID", "PMCID", "DOI", "Remarks", stacks=True)
     for record in result.records:
@@ -209,7 +209,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
         table.add_cells(
             record.requested_id,
             build_article_link(record.pmid, console) if record.pmid else "",
-            build_link(record.pmcid, page_address(PMC, record.pmcid), console) if record.pmcid else "",
+            build_link(record.pmcid, build_page_address(PMC, record.pmcid), console) if record.pmcid else "",
             build_link(record.doi, format_doi_url(record.doi), console) if record.doi else "",
             add_links(remark, console),
             style=style,
@@ -218,7 +218,7 @@ def convert_table(result: "ConvertResult", console: Console) -> RenderableType:
     return Group(table, Text(""), total)
 
 
-def match_table(result: "MatchResult", console: Console) -> RenderableType:
+def render_matches(result: "MatchResult", console: Console) -> RenderableType:
     """Return a table with one row per reference, in the order of the references."""
     table = ListingTable(build_key_column("Reference"), "PMID", "Title", "Remarks", stacks=True)
     styles = {"matched": "", "mismatch": "red", "error": "red"}

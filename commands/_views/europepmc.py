@@ -11,12 +11,12 @@ from entrez_kit.pubmed.europepmc.search_europepmc import EuropePMCResult
 from .._formats.fields import Record, convert_to_data
 from .articles import build_article_cells, build_article_columns, format_title
 from .tables import WIDE, ListingTable, build_fixed_column, build_link, build_number_column
-from .text import format_people, format_source, list_links, record_key, to_line
+from .text import format_people, format_source, get_record_key, list_links, to_line
 
 OPEN: Final = "open access"
 
 
-def search_table(result: EuropePMCResult, console: Console) -> RenderableType:
+def render_search(result: EuropePMCResult, console: Console) -> RenderableType:
     """Return a table of the records with their sources and citation counts, and the cursor of the next page."""
     parts: list[RenderableType] = []
     if result.articles:
@@ -48,7 +48,7 @@ def _render_records(result: EuropePMCResult, console: Console) -> ListingTable:
             wide, _format_title(record), authors, format_source(record), Text(notes, style="dim")
         )
         count = [Text("" if cited is None else f"{cited:,}")] if wide else []
-        table.add_row(build_link(record_key(record), list_links(record)[0][1], console), *cells, *count)
+        table.add_row(build_link(get_record_key(record), list_links(record)[0][1], console), *cells, *count)
     return table
 
 

@@ -23,13 +23,12 @@ from entrez_kit.fulltext.fulltext_articles import (
 )
 from entrez_kit.fulltext.selection import count_characters
 
-from .._formats import PAGE_BREAK, TextWriter, Writer
+from .._formats import PAGE_BREAK, Sink, TextWriter, Writer
 from .._formats.fields import Record, convert_to_data
-from .._output import Sink
 from .articles import format_title
-from .markdown import escape, render_banner
+from .markdown import escape, write_banner
 from .tables import ListingTable, build_fact_list, build_link, build_number_column
-from .text import PMC, PUBMED, format_doi_url, format_people, format_source, name_language, page_address, to_line
+from .text import PMC, PUBMED, build_page_address, format_doi_url, format_people, format_source, name_language, to_line
 
 if TYPE_CHECKING:
     from .._state import State
@@ -50,7 +49,7 @@ _TIERS: Final = {"pmc": "PMC", "europepmc": "Europe PMC", "unpaywall": "Unpaywal
 # In a terminal
 
 
-def render_fulltext_table(result: FulltextResult, console: Console) -> RenderableType:
+def render_fulltext(result: FulltextResult, console: Console) -> RenderableType:
     """Return the outline of each article with the length of each part, then the articles without full text and why."""
     parts: list[RenderableType] = []
     for article in result.articles:
@@ -170,9 +169,9 @@ def _format_names(article: PmcArticle, limit: int | None = None) -> str:
 def _list_identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str, str]]:
     found = []
     if article.pmid:
-        found.append((f"PMID {to_line(article.pmid)}", page_address(PUBMED, article.pmid)))
+        found.append((f"PMID {to_line(article.pmid)}", build_page_address(PUBMED, article.pmid)))
     if article.pmcid:
-        found.append((to_line(article.pmcid), page_address(PMC, article.pmcid)))
+        found.append((to_line(article.pmcid), build_page_address(PMC, article.pmcid)))
     if article.doi:
         found.append((f"doi:{to_line(article.doi)}", format_doi_url(to_line(article.doi))))
     return found
@@ -181,12 +180,12 @@ def _list_identifiers(article: PmcArticle | UnpaywallArticle) -> list[tuple[str,
 # Markdown
 
 
-def render_fulltext_page(record: Record) -> str:
+def write_fulltext(record: Record) -> str:
     """Return an article as a Markdown page: title, source, abstracts, sections, references."""
     if record.get("source") == "unpaywall":
-        return _render_copy(UnpaywallArticle.model_validate(dict(record)))
+        return _write_copy(UnpaywallArticle.model_validate(dict(record)))
     article = PmcArticle.model_validate(dict(record))
-    parts = [*render_banner(record), f"# {escape(article.title) or '(no title)'}"]
+    parts = [*write_banner(record), f"# {escape(article.title) or '(no title)'}"]
     parts += [escape(text) for text in (_format_names(article), _format_source(article)) if text]
     parts += [_format_links(article), _format_facts(article)]
     if article.abstract:
@@ -195,19 +194,19 @@ def render_fulltext_page(record: Record) -> str:
         name = name_language(other.language) if other.language else "translated"
         parts += [f"## Abstract ({_escape_inner(name)})", *yield_blocks(other.text.replace("\n", "\n\n"))]
     for section in article.sections:
-        parts += _render_section(section)
+        parts += _write_section(section)
     if article.references:
-        parts += ["## References", _render_references(article.references)]
+        parts += ["## References", _write_references(article.references)]
     if article.affiliations:
         parts += ["## Author affiliations", "\n".join(f"- {_escape_inner(place)}" for place in article.affiliations)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-class Pages(TextWriter):
+class FulltextWriter(TextWriter):
     """Writes articles as pages, and a last page that lists the ids without full text."""
 
     def __init__(self, sink: Sink) -> None:
-        pages = lambda item: () if item.article is None else (render_fulltext_page(convert_to_data(item.article)),)  # noqa: E731
+        pages = lambda item: () if item.article is None else (write_fulltext(convert_to_data(item.article)),)  # noqa: E731
         super().__init__(sink, pages, between=PAGE_BREAK)
         self._without: list[FulltextOutcome] = []
 
@@ -220,21 +219,23 @@ class Pages(TextWriter):
     def end(self) -> None:
         """Write the page of ids without full text."""
         if self._without:
-            self.put(render_unavailable(self._without))
+            self.put(write_unavailable(self._without))
         super().end()
 
 
-def create_reader(sink: Sink, state: "State") -> Writer[Any]:
+def create_screen_writer(sink: Sink, state: "State") -> Writer[Any]:
     """Return the writer that renders the Markdown on a terminal and pages long text."""
     from .._formats.printed import Buffer, Converted
     from .._formats.tables import show
     from .reading import render_markdown
 
     text = Buffer()
-    return Converted(sink, Pages(text), text, lambda page: show(state, sink, lambda console: render_markdown(page)))
+    return Converted(
+        sink, FulltextWriter(text), text, lambda page: show(state, sink, lambda console: render_markdown(page))
+    )
 
 
-def render_unavailable(without: Sequence[FulltextOutcome]) -> str:
+def write_unavailable(without: Sequence[FulltextOutcome]) -> str:
     """Return a page of the ids without full text, with the answer of each source. Invalid ids come last."""
     items = []
     for item in (text.unavailable for text in without):
@@ -287,7 +288,7 @@ def _format_facts(article: PmcArticle) -> str:
     return "  \n".join(f"**{name}:** {_escape_inner(value)}" for name, value in facts.items() if value)
 
 
-def _render_copy(article: UnpaywallArticle) -> str:
+def _write_copy(article: UnpaywallArticle) -> str:
     about = [f"Text from: an open-access copy ({article.content_format})"]
     about += [text for text in (article.version, article.host_type, article.license) if text]
     head = [
@@ -305,16 +306,16 @@ def _format_links(article: PmcArticle | UnpaywallArticle) -> str:
     return " · ".join(f"[{escape(name)}]({address})" for name, address in _list_identifiers(article))
 
 
-def _render_section(section: Section, level: int = 2) -> Iterator[str]:
+def _write_section(section: Section, level: int = 2) -> Iterator[str]:
     """Yield a section and its subsections. Markdown has six heading levels; deeper headings use the sixth."""
     if heading := to_line(section.heading):
         yield f"{'#' * min(level, MAX_LEVEL)} {_escape_inner(heading)}"
     yield from yield_blocks(section.text)
     for sub in section.subsections:
-        yield from _render_section(sub, level + 1)
+        yield from _write_section(sub, level + 1)
 
 
-def _render_references(references: Sequence[ListedReference]) -> str:
+def _write_references(references: Sequence[ListedReference]) -> str:
     """Return the reference list with the article's own labels, or as a numbered list if the labels are 1, 2, 3…"""
     labels = [to_line(reference.label) for reference in references]
     numbers = [label.strip("[](). ") for label in labels]
@@ -339,7 +340,7 @@ def yield_blocks(text: str) -> Iterator[str]:
             if not is_row and len(some) > 1 and _FLOAT_LABEL.fullmatch(some[0]):
                 yield f"**{_escape_inner(some[0])}**"
                 some = some[1:]
-            yield _render_rows(some) if is_row else "\n".join(_render_lines(some))
+            yield _write_rows(some) if is_row else "\n".join(_write_lines(some))
 
 
 def _escape_inner(text: object) -> str:
@@ -347,14 +348,14 @@ def _escape_inner(text: object) -> str:
     return escape(f"x{to_line(text)}")[1:]
 
 
-def _render_rows(lines: Sequence[str]) -> str:
+def _write_rows(lines: Sequence[str]) -> str:
     cells = [[_escape_inner(cell) for cell in line.split("\t")] for line in lines]
     width = max(len(row) for row in cells)
     rows = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
     return "\n".join([rows[0], "|" + " --- |" * width, *rows[1:]])
 
 
-def _render_lines(lines: Sequence[str]) -> Iterator[str]:
+def _write_lines(lines: Sequence[str]) -> Iterator[str]:
     for place, line in enumerate(lines):
         item = _LIST_ITEM.fullmatch(line)
         if item and item[2]:

@@ -32,7 +32,7 @@ _MANY: Final = 8
 """The maximum number of identifiers shown per database. The others are only counted."""
 
 
-def search_table(page: GenePage, console: Console) -> RenderableType:
+def render_search(page: GenePage, console: Console) -> RenderableType:
     """Return a table of the candidates with the kind of match, and the cursor of the next page."""
     parts: list[RenderableType] = []
     if page.items:
@@ -126,7 +126,7 @@ def _render_references(references: CrossReferences) -> FactList:
     return build_fact_list(rows, "bold")
 
 
-def batch_table(batch: GeneBatch, console: Console) -> RenderableType:
+def render_batch(batch: GeneBatch, console: Console) -> RenderableType:
     """Return a table of genes in the order of the inputs. A failed input has a message instead."""
     table = ListingTable(build_fixed_column("Id"), build_fixed_column("Symbol"), "Organism", "Location", "Name")
     genes = iter(batch.genes)

@@ -13,7 +13,7 @@ from .tables import ListingTable, build_fact_list, build_fixed_column, build_num
 from .text import to_line
 
 
-def list_page(copies: list[CopyInfo]) -> RenderableType:
+def render_copies(copies: list[CopyInfo]) -> RenderableType:
     """Return the table of all copies."""
     if not copies:
         return Text("No copies yet. `entrez-kit local import NAME FILE...` makes one.", style="dim")
@@ -37,7 +37,7 @@ def list_page(copies: list[CopyInfo]) -> RenderableType:
     return listing
 
 
-def copy_page(info: CopyInfo) -> RenderableType:
+def render_copy(info: CopyInfo) -> RenderableType:
     """Return the page of one copy."""
     rows: list[tuple[str, object]] = [
         ("Copy", Text(to_line(info.name), style="bold")),
@@ -67,7 +67,7 @@ def copy_page(info: CopyInfo) -> RenderableType:
     return build_fact_list(rows)
 
 
-def import_page(result: CopyImportResult) -> RenderableType:
+def render_import(result: CopyImportResult) -> RenderableType:
     """Return the page of an import."""
     known = f", {format_count(result.already_applied, 'file')} already applied" if result.already_applied else ""
     parts: list[RenderableType] = [
@@ -80,7 +80,7 @@ def import_page(result: CopyImportResult) -> RenderableType:
     parts += [Text(f"Not applied: {failure.message}", style="red") for failure in result.failed]
     if result.ignored:
         parts.append(Text(f"Ignored, because they cannot be imported: {', '.join(result.ignored)}", style="dim"))
-    return Group(*parts, copy_page(result.copy_info))
+    return Group(*parts, render_copy(result.copy_info))
 
 
 def render_verification(result: Verification) -> RenderableType:

@@ -39,17 +39,17 @@ def escape(text: object) -> str:
     return _AT_START.sub(lambda start: start[1] + (f"{start[2]}\\" if start[2].isdigit() else f"\\{start[2]}"), inline)
 
 
-def page(record: Record) -> str:
+def write_article(record: Record) -> str:
     """Return a record as a Markdown page: banner, title, authors, source, abstract, terms, corrections, identifiers."""
     names = escape(format_people(record.get("authors")))
     if names and record.get("authors_complete") is False:
         names += ", et al."
-    return _join_page(record, render_banner(record), names, _list_facts(record))
+    return _join_page(record, write_banner(record), names, _list_facts(record))
 
 
-def render_for_screen(record: Record, *, full: bool = False) -> str:
+def write_article_for_screen(record: Record, *, full: bool = False) -> str:
     """Return a record as the Markdown page for a terminal; ``full`` adds all authors, affiliations and other facts."""
-    notice = [quote.replace("\n", "  \n") for quote in render_banner(record)]
+    notice = [quote.replace("\n", "  \n") for quote in write_banner(record)]
     if not notice and is_corrected(record):
         notice = ["> **CORRECTED: a correction to this article has been published.**"]
     book = record.get("book_info") or {}
@@ -76,7 +76,7 @@ def _join_page(
 ) -> str:
     original = record.get("vernacular_title")
     head = (f"# {escape(get_title(record))}", f"*{escape(original)}*" if original else "")
-    parts = [*notice, *head, authors, escape(format_source(record)), *(_render_abstract(record) or [no_abstract])]
+    parts = [*notice, *head, authors, escape(format_source(record)), *(_write_abstract(record) or [no_abstract])]
     if corrections := list_other_corrections(record):
         parts.append("\n".join(["## Corrections and comments", "", *(f"- {escape(text)}" for text in corrections)]))
     for name, values in facts:
@@ -108,20 +108,20 @@ def _write_authors(record: Record, full: bool) -> str:
     return "  \n".join(map(escape, lines))
 
 
-def render_banner(record: Record) -> list[str]:
+def write_banner(record: Record) -> list[str]:
     """Return the banner as one block quote, or an empty list."""
     headline, *others = build_banner(record) or [""]
     return ["\n> ".join([f"> **{escape(headline)}**", *map(escape, others)])] if headline else []
 
 
-def render_status(status: str, detail: str, findings: Iterable[str], *, grave: bool) -> str:
+def write_status(status: str, detail: str, findings: Iterable[str], *, grave: bool) -> str:
     """Return a checked text after its status, and a list of its findings. A grave status is a block quote."""
     words = STATUS_WORDS.get(status, status)
     head = f"> **{words.upper()}** {detail}\n" if grave else f"**{words}** {detail}\n"
     return head + "".join(f"\n- {finding}" for finding in findings) + "\n"
 
 
-def _render_abstract(record: Record) -> list[str]:
+def _write_abstract(record: Record) -> list[str]:
     sections = record.get("abstract_sections") or []
     parts = []
     if sections or record.get("abstract_text"):
@@ -169,7 +169,7 @@ def format_bank(entry: Record) -> str:
     return to_line(" ".join([str(entry.get("name")), *entry.get("accession_numbers", ())]))
 
 
-def render_item(record: Record) -> str:
+def write_item(record: Record) -> str:
     """Return a search result as a list item."""
     label = f"**{get_status_label(record)}** " if get_status_label(record) else ""
     address = list_links(record)[0][1]

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
-from .._formats.fields import convert_to_data
+from .._formats.fields import Record, convert_to_data
 from .articles import format_title
 from .citations import MAX_WIDTH, render_entry, render_heading
+from .markdown import escape, write_item
 from .tables import (
     WIDE,
     ListingTable,
@@ -25,7 +26,7 @@ WORDS: Final = {
     "pubmed_citedin": "articles citing",
     "pubmed_references": "works cited by",
 }
-_VIA: Final = 4
+_MAX_VIA: Final = 4
 """The maximum number of linking articles shown per article."""
 
 
@@ -115,5 +116,23 @@ def _render_articles(result: RelationshipsResult, console: Console) -> ListingTa
 def _format_via(article: RelatedArticle) -> str:
     """Return the PMIDs of the articles that link to this one, up to the maximum."""
     count = article.source_count or len(article.via)
-    more = f" +{count - _VIA}" if count > _VIA else ""
-    return f"← {' '.join(article.via[:_VIA])}{more}" if article.via else ""
+    more = f" +{count - _MAX_VIA}" if count > _MAX_VIA else ""
+    return f"← {' '.join(article.via[:_MAX_VIA])}{more}" if article.via else ""
+
+
+# Markdown
+
+
+def write_related(record: Record) -> str:
+    """Return a related article as a list item; a work outside PubMed by its citation text."""
+    if record.get("pmid"):
+        return write_item(record)
+    words = [record.get(name) for name in ("title", "authors", "source")] if record.get("title") else []
+    text = ". ".join(str(word) for word in words if word) or str(record.get("citation") or record.get("doi") or "")
+    address = record.get("link_url")
+    return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
+
+
+def write_citation(record: Record) -> str:
+    """Return a citation as a section with the name of its style."""
+    return f"## {escape(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n"

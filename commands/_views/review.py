@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from entrez_kit.reviews.update_review import UpdateResult
     from entrez_kit.reviews.write_report import ReportResult
 
-SHOWN: Final = 20
+MAX_ROWS: Final = 20
+"""The number of pairs, records or rows on a page; files have all of them."""
 
 
 def render_init(result: "InitResult") -> RenderableType:
@@ -34,7 +35,7 @@ def render_init(result: "InitResult") -> RenderableType:
     return Group(*parts)
 
 
-def search_page(result: "SearchReviewResult") -> RenderableType:
+def render_search(result: "SearchReviewResult") -> RenderableType:
     """Return the lines of the strategy with their counts, and the number of records."""
     listing = ListingTable(build_fixed_column("Line"), build_wrapped_column("Search"), build_number_column("Records"))
     for line in result.search.lines:
@@ -53,7 +54,7 @@ def search_page(result: "SearchReviewResult") -> RenderableType:
     return Group(listing, Text(""), build_fact_list(rows), *advice)
 
 
-def import_page(result: "ReviewImportResult") -> RenderableType:
+def render_import(result: "ReviewImportResult") -> RenderableType:
     """Return the numbers of the imported files."""
     listing = ListingTable(
         build_wrapped_column("File"),
@@ -67,7 +68,7 @@ def import_page(result: "ReviewImportResult") -> RenderableType:
     return Group(listing, Text(total, style="bold"))
 
 
-def dedupe_page(result: "DedupeResult") -> RenderableType:
+def render_dedupe(result: "DedupeResult") -> RenderableType:
     """Return the figures of the sources, and the undecided pairs."""
     counts = result.counts
     heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
@@ -80,13 +81,13 @@ def dedupe_page(result: "DedupeResult") -> RenderableType:
     for source in result.sources:
         listing.add_cells(to_line(source.source), f"{source.raw:,}", f"{source.unique:,}", f"{source.only_here:,}")
     parts: list[RenderableType] = [Text(heading, style="bold"), listing]
-    for pair in result.undecided[:SHOWN]:
+    for pair in result.undecided[:MAX_ROWS]:
         parts.append(Text(to_line(pair.why), style="yellow"))
         parts += [
             Text(f"  {to_line(member)}  {to_line(text)}") for member, text in zip(pair.members, pair.texts, strict=True)
         ]
-    if len(result.undecided) > SHOWN:
-        parts.append(Text(f"{len(result.undecided) - SHOWN:,} more pairs in {result.file}.", style="dim"))
+    if len(result.undecided) > MAX_ROWS:
+        parts.append(Text(f"{len(result.undecided) - MAX_ROWS:,} more pairs in {result.file}.", style="dim"))
     return Group(*parts)
 
 
@@ -133,13 +134,15 @@ def render_status(result: "StatusResult") -> RenderableType:
     parts: list[RenderableType] = [Text(to_line(result.title or result.folder), style="bold"), listing, Text("")]
     parts.append(render_flow(result.flow))
     if result.retracted:
-        parts.append(Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:SHOWN])}", style="red"))
+        parts.append(
+            Text(f"{len(result.retracted):,} retracted: {', '.join(result.retracted[:MAX_ROWS])}", style="red")
+        )
     if result.gone:
         parts.append(Text(f"{format_count(result.gone, 'record')} no longer found by the search", style="yellow"))
     return Group(*parts)
 
 
-def update_page(result: "UpdateResult") -> RenderableType:
+def render_update(result: "UpdateResult") -> RenderableType:
     """Return the changes since the last run."""
     if not result.changes:
         return Text(f"Nothing changed since {result.since}: {format_count(result.found, 'record')}.", style="bold")
@@ -166,7 +169,7 @@ def update_page(result: "UpdateResult") -> RenderableType:
     return Group(listing, Text(f"Since {result.since}: {numbers}", style="bold"))
 
 
-def export_page(result: "ScreenExportResult") -> RenderableType:
+def render_export(result: "ScreenExportResult") -> RenderableType:
     """Return the files to screen."""
     listing = ListingTable(build_wrapped_column("File"), build_wrapped_column("Source"), build_number_column("Works"))
     for file in result.files:
@@ -183,7 +186,7 @@ def render_decisions(result: "ScreenImportResult") -> RenderableType:
     for title, rows in (("Unknown", result.unknown), ("Contradictory", result.contradictory)):
         if rows:
             parts.append(Text(f"{title}: {len(rows):,}", style="yellow"))
-            parts += [Text(f"  {to_line(row.place)}: {to_line(row.why)}{_quote(row)}") for row in rows[:SHOWN]]
+            parts += [Text(f"  {to_line(row.place)}: {to_line(row.why)}{_quote(row)}") for row in rows[:MAX_ROWS]]
     return Group(*parts)
 
 
@@ -192,7 +195,7 @@ def _quote(row: "UnmatchedRow") -> str:
     return "" if row.text in row.why else f" ({to_line(row.text)})"
 
 
-def report_page(result: "ReportResult") -> RenderableType:
+def render_report(result: "ReportResult") -> RenderableType:
     """Return the numbers, the open items of PRISMA-S, and the files."""
     missing = [f"{item.number} {item.name}" for item in result.prisma_s if item.is_open]
     parts: list[RenderableType] = [render_flow(result.flow), Text("")]
@@ -203,13 +206,13 @@ def report_page(result: "ReportResult") -> RenderableType:
 
 PAGES: Final[dict[str, Callable[[Any], RenderableType]]] = {
     "InitResult": render_init,
-    "SearchReviewResult": search_page,
-    "ReviewImportResult": import_page,
-    "DedupeResult": dedupe_page,
+    "SearchReviewResult": render_search,
+    "ReviewImportResult": render_import,
+    "DedupeResult": render_dedupe,
     "StatusResult": render_status,
-    "UpdateResult": update_page,
-    "ReportResult": report_page,
-    "ScreenExportResult": export_page,
+    "UpdateResult": render_update,
+    "ReportResult": render_report,
+    "ScreenExportResult": render_export,
     "ScreenImportResult": render_decisions,
 }
 """The page of each result."""

@@ -55,7 +55,7 @@ def _format_count(record: Record) -> str:
     return ""
 
 
-def render_line(record: Record) -> str:
+def write_line(record: Record) -> str:
     """Return a line of a strategy as a row of a Markdown table."""
     original = str(record.get("original") or "").strip()
     cells = [
@@ -144,14 +144,14 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
 SEVERITIES: Final = {"error": "bold red", "warning": "bold yellow", "note": "dim"}
 
 
-def lint_page(record: Record) -> str:
+def write_finding(record: Record) -> str:
     """Return a finding as an item of a Markdown list."""
     place = f"Line {record['line']}" if record.get("line") is not None else "Strategy"
     fix = f" Write: {escape(record['fix'])}." if record.get("fix") else ""
     return f"- **{place}, {record['code']}** ({record['severity']}): {escape(record['message'])}{fix}\n"
 
 
-def lint_table(result: "LintResult", console: Console) -> RenderableType:
+def render_lint(result: "LintResult", console: Console) -> RenderableType:
     """Return a table of the findings by line, and their number."""
     has_fixes = any(finding.fix for finding in result.findings)
     last = [build_wrapped_column("Write", 1)] if has_fixes else []
@@ -175,7 +175,7 @@ def lint_table(result: "LintResult", console: Console) -> RenderableType:
 # Recall
 
 
-def render_known_record(record: Record) -> str:
+def write_known_record(record: Record) -> str:
     """Return a known record as an item of a Markdown list."""
     parts = [f"**{escape(record['input'])}**: {str(record['status']).replace('_', ' ')}"]
     if record.get("title"):

@@ -18,8 +18,8 @@ from .._formats.rows import format_cell
 from .text import (
     PMC,
     PUBMED,
+    build_page_address,
     format_doi_url,
-    page_address,
     to_line,
 )
 
@@ -207,14 +207,16 @@ def add_links(text: Text, console: Console) -> Text:
         if match["doi"]:
             address = format_doi_url(match["doi"])
         else:
-            address = page_address(PUBMED, match["pmid"]) if match["pmid"] else page_address(PMC, match["pmcid"])
+            address = (
+                build_page_address(PUBMED, match["pmid"]) if match["pmid"] else build_page_address(PMC, match["pmcid"])
+            )
         text.stylize(f"link {address}", *match.span())
     return text
 
 
 def build_article_link(pmid: object, console: Console) -> Text:
     """Return a PMID, as a link to PubMed if the terminal supports links."""
-    return build_link(str(pmid), page_address(PUBMED, pmid), console)
+    return build_link(str(pmid), build_page_address(PUBMED, pmid), console)
 
 
 def build_grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> RenderableType:

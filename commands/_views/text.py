@@ -66,6 +66,13 @@ def to_line(text: object) -> str:
     return remove_invisible(" ".join(str(text or "").split()))
 
 
+def format_value(value: str | int | bool | None) -> str:
+    """Return the value of a setting as text."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def get_title(record: Record) -> str:
     """Return the title, or "(no title)"."""
     return to_line(record.get("title")) or "(no title)"
@@ -247,24 +254,24 @@ def _format_book(record: Record) -> str:
 def list_links(record: Record) -> list[tuple[str, str]]:
     """Return the identifiers of a record with their URLs: PubMed (or Europe PMC), DOI, PMC, NCBI Bookshelf."""
     if record.get("pmid"):
-        links = [(f"PMID {to_line(record['pmid'])}", page_address(PUBMED, record["pmid"]))]
+        links = [(f"PMID {to_line(record['pmid'])}", build_page_address(PUBMED, record["pmid"]))]
     else:
-        links = [(record_key(record), to_line(record.get("url")))]
+        links = [(get_record_key(record), to_line(record.get("url")))]
     if doi := to_line(record.get("doi")):
         links.append((f"doi:{doi}", format_doi_url(doi)))
     if pmcid := to_line(record.get("pmcid")):
-        links.append((pmcid, page_address(PMC, pmcid)))
+        links.append((pmcid, build_page_address(PMC, pmcid)))
     if accession := to_line((record.get("book_info") or {}).get("accession")):
-        links.append((accession, page_address(BOOKSHELF, accession)))
+        links.append((accession, build_page_address(BOOKSHELF, accession)))
     return links
 
 
-def record_key(record: Record) -> str:
+def get_record_key(record: Record) -> str:
     """Return the PMID of a record, or its source and id if it has no PMID ("PPR:PPR123")."""
     return to_line(record.get("pmid")) or to_line(f"{record.get('source')}:{record.get('epmc_id')}")
 
 
-def page_address(site: str, identifier: object) -> str:
+def build_page_address(site: str, identifier: object) -> str:
     """Return the URL of a record at PubMed, PMC or NCBI Bookshelf."""
     return f"{site}{quote(to_line(identifier), safe='')}/"
 

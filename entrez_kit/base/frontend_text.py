@@ -147,6 +147,10 @@ def _format_literal(value: Any) -> str:
     return str(value) if isinstance(value, bool) else json.dumps(value, ensure_ascii=False)
 
 
+MAX_QUOTED: Final = 80
+"""Maximum characters of a text or a line that a message quotes."""
+
+
 def cut_end(text: str, most: int) -> str:
     """Return a text with a maximum number of characters; a truncated text ends with an ellipsis."""
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -23,6 +23,8 @@ MAX_MCP_PMIDS: Final = 50
 class CitationsRequest(Request):
     """The records to cite, and the styles."""
 
+    INPUTS: ClassVar = "pmids"
+
     pmids: list[str] = Field(min_length=1, description="PMIDs, PMCIDs or DOIs.")
     citation_styles: Annotated[list[CitationStyle], FailFast()] = Field(  # an unknown name is compared with all others
         default=["apa"],

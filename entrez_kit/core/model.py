@@ -91,6 +91,9 @@ class Request(BaseModel):
         defer_build=True,
     )
 
+    INPUTS: ClassVar[str] = ""
+    """The field with the list of inputs. The terminal sends no request if the list is empty, as after an empty pipe."""
+
     @field_validator("*", mode="before")
     @classmethod
     def _refuse_booleans_as_numbers(cls, value: Any, info: ValidationInfo) -> Any:

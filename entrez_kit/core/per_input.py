@@ -32,6 +32,8 @@ MAX_FAILURES: Final = 3
 class PerInputRequest(Request):
     """The inputs, and the arguments that all calls share."""
 
+    INPUTS: ClassVar = "inputs"
+
     inputs: list[str] = Field(min_length=1, description="One input per call, in order.")
     arguments: dict[str, Any] = Field(default={}, description="The other arguments of the operation.")
 

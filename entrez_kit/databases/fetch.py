@@ -26,6 +26,8 @@ MAX_MCP_IDS: Final = 50
 class EntrezFetchRequest(Request):
     """The records to fetch, and their format."""
 
+    INPUTS: ClassVar = "ids"
+
     db: DatabaseName = Field(description='Database of the records, e.g. "nuccore".')
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions.")
     rettype: str | None = Field(default=None, pattern=NAME_PATTERN, description='What to return, e.g. "fasta".')

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ LinkStatus = Literal["linked", "no_links", "not_found", "invalid", "error"]
 
 class LinkRequest(Request):
     """The source records, the target database and the kind of link."""
+
+    INPUTS: ClassVar = "ids"
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="Ids of the source records.")
     source: DatabaseName = Field(default="pubmed", description="Database of the ids.")

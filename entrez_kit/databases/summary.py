@@ -28,6 +28,8 @@ IdStatus = Literal["found", "not_found", "invalid", "error"]
 class SummaryRequest(Request):
     """The database and the ids of the records."""
 
+    INPUTS: ClassVar = "ids"
+
     db: DatabaseName = Field(description='Database of the records, e.g. "gene".')
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="UIDs or accessions, in any order.")
 

@@ -105,6 +105,8 @@ class FulltextRequest(Request):
 class FulltextPageRequest(FulltextRequest):
     """A request with an option that only the terminal has."""
 
+    INPUTS: ClassVar = "ids"
+
     for_readers: bool = Field(default=False, description="Include reference lists, because the text is read as a page.")
 
 

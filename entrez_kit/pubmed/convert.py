@@ -35,6 +35,8 @@ NOT_IN_PUBMED: Final = "in PMC, not in PubMed"
 class ConvertRequest(Request):
     """The identifiers to convert, of any kinds."""
 
+    INPUTS: ClassVar = "ids"
+
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs.")
     id_type: IdKind | None = Field(default=None, description="Kind of ids that do not show it: pmid, pmcid or doi.")
 

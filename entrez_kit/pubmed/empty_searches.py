@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.query import reduction
@@ -15,7 +15,6 @@ from entrez_kit.services.small_replies import DROPPED, ESearchReply
 
 MAX_PARTS: Final = 100
 """The most parts of a query that is searched for the one that empties it."""
-MAX_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +100,8 @@ def find_emptying_part(term: str, reply: ESearchReply, count: Callable[[str], in
             nonempty, before = middle, number
         else:
             empty = middle
-    emptying, start = parts[nonempty], cut_middle(_join_parts(parts[:nonempty]), MAX_SHOWN)
-    text = cut_middle(emptying.text, MAX_SHOWN)
+    emptying, start = parts[nonempty], cut_middle(_join_parts(parts[:nonempty]), MAX_QUOTED)
+    text = cut_middle(emptying.text, MAX_QUOTED)
     if emptying.is_excluded:
         message = f"{start!r} finds {format_count(before, 'record')}, and 'NOT {text}' excludes all of them."
     elif not nonempty or not (alone := count(emptying.text)):

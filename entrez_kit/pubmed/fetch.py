@@ -27,6 +27,8 @@ DetailLevel = Literal["abstract_plus", "full_xml", "medline_text", "citation_dat
 class FetchRequest(Request):
     """The records to fetch, by identifier or from a result set kept at NCBI, and the level of detail."""
 
+    INPUTS: ClassVar = "pmids"
+
     pmids: list[str] | None = Field(default=None, description="PMIDs, PMCIDs or DOIs.")
     query_key: str | None = Field(default=None, description="From a search with history.")
     web_env: str | None = Field(default=None, description="From the same search.")

@@ -21,7 +21,8 @@ from entrez_kit.base.frontend_text import cut_end
 
 logger = logging.getLogger("entrez_kit.services")
 
-MAX_SHOWN: Final = 60
+MAX_EXCERPT: Final = 60
+"""Maximum characters of a value or line in the description of a difference."""
 MAX_NOTICED: Final = 1000
 """Limit of the kinds of differences logged by a process, so that a faulty service cannot fill the memory."""
 
@@ -112,7 +113,7 @@ class XmlShape(Shape):
                     yield ShapeDifference("unknown_attribute", where, what)
                 elif listed and value not in listed and where not in undeclared:
                     what = f'unknown {where} "{_shorten_text(value)}"'
-                    yield ShapeDifference("unknown_value", f"{where}={value[:MAX_SHOWN]}", what)
+                    yield ShapeDifference("unknown_value", f"{where}={value[:MAX_EXCERPT]}", what)
             form = self.forms.get(name)
             if form is not None and not form.fullmatch((element.text or "").strip()):
                 yield ShapeDifference(
@@ -258,7 +259,7 @@ class TextShape(Shape):
 def _shorten_text(text: str) -> str:
     """Return a text of a service for a message: one short line without control characters."""
     line = " ".join(_MARKUP.sub(" ", text).split())
-    return cut_end(line, MAX_SHOWN)
+    return cut_end(line, MAX_EXCERPT)
 
 
 _noticed: set[tuple[str, str, str]] = set()

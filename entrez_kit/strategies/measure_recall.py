@@ -11,7 +11,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
@@ -33,7 +33,6 @@ MAX_SEARCHES: Final = 1_000
 MAX_CANDIDATES: Final = 8
 """Terms that are tried for one missed record."""
 MAX_WORDS: Final = 15
-MAX_SHOWN: Final = 80
 Z: Final = 1.959964
 """The quantile of the normal distribution for an interval of 95 %."""
 Status = Literal["found", "missed", "not_in_pubmed", "unresolved"]
@@ -285,12 +284,12 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
     readable = {text: read_identifier(text) for text in known}
     ids = list(dict.fromkeys(text for text, identifier in readable.items() if identifier is not None))
     if not ids:
-        first = cut_end(known[0], MAX_SHOWN)
+        first = cut_end(known[0], MAX_QUOTED)
         raise InvalidInput(
             f"None of the {len(known):,} known records has a PMID, PMCID or DOI; the first is {first!r}."
             if len(known) > 1
             else f"The known record {first!r} is not a PMID, PMCID or DOI.",
-            invalid_input=f"known={known[0][:MAX_SHOWN]}",
+            invalid_input=f"known={known[0][:MAX_QUOTED]}",
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},
         )

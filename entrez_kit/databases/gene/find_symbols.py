@@ -27,6 +27,8 @@ SymbolStatus = Literal["found", "ambiguous", "not_found", "invalid", "error"]
 class FindSymbolsRequest(Request):
     """The symbols, and the organism."""
 
+    INPUTS: ClassVar = "symbols"
+
     symbols: list[str] = Field(min_length=1, max_length=MAX_SYMBOLS, description="Symbols or aliases of genes.")
     organism: str | None = Field(default=None, description="Common or scientific name, or taxid; default: all.")
     include_discontinued: bool = Field(default=False, description="Include withdrawn and merged records.")

@@ -39,7 +39,8 @@ _TAXID: Final = re.compile(
     r"(?:txid|taxid|taxon|taxonomy|ncbitaxon)?\s*+[:=_]?\s*+([0-9]{1,10})", re.IGNORECASE | re.ASCII
 )
 _UNSEARCHABLE: Final = re.compile(r'["\[\]():*\x00-\x1f\x7f]')
-_MAX_SHOWN: Final = 5
+_MAX_NAMED: Final = 5
+"""Maximum number of organisms that a message names."""
 _MISSPELT: Final = 0.85
 """The similarity from which a name is a misspelling of another one: "homo sapeins" has 0.92."""
 
@@ -96,8 +97,8 @@ def find_taxid(services: Services, organism: str) -> int:
     if not taxids:
         raise _unknown_error(organism, f"NCBI Taxonomy has no organism {organism!r}.")
     if len(taxids) > 1:
-        named = ", ".join(f"txid{taxid}" for taxid in taxids[:_MAX_SHOWN])
-        more = " and others" if len(taxids) > _MAX_SHOWN else ""
+        named = ", ".join(f"txid{taxid}" for taxid in taxids[:_MAX_NAMED])
+        more = " and others" if len(taxids) > _MAX_NAMED else ""
         raise AmbiguousQuery(
             f"The name {organism!r} belongs to {len(taxids)} taxa: {named}{more}.",
             invalid_input=f"organism={organism}",
@@ -129,7 +130,7 @@ def _unknown_error(organism: str, message: str) -> AmbiguousQuery:
     begun = [name for name in COMMON if len(word) > 2 and name.startswith(word)]
     names = dict.fromkeys([*begun, *get_close_matches(word, COMMON, n=3, cutoff=0.7)])
     taxids = dict.fromkeys(COMMON[name] for name in names)
-    near = [_name_organism(taxid) for taxid in taxids][:_MAX_SHOWN]
+    near = [_name_organism(taxid) for taxid in taxids][:_MAX_NAMED]
     return AmbiguousQuery(
         message,
         invalid_input=f"organism={organism}",

@@ -15,7 +15,7 @@ from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
 from entrez_kit.references.check.pasted_lists import PastedList, build_reference, read_list
 from entrez_kit.references.check.sources import SourceName
-from entrez_kit.references.files.references import Reference
+from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
 MAX_REFERENCES: Final = 20_000
 MAX_NAMED: Final = 200
@@ -24,7 +24,6 @@ MAX_NAME: Final = 60
 """Maximum characters of each of them."""
 MAX_LIST: Final = 1_000_000
 MAX_KEY: Final = 60
-MAX_SHOWN: Final = 120
 
 
 def _to_reference(value: Any) -> Any:
@@ -90,7 +89,7 @@ class CheckRequest(Request):
             if self.text_start and self._all_of_text:
                 message = f"is past the last of {len(self._all_of_text)} references"
                 raise contradiction_error("text_start", message, self.text_start)
-            raise contradiction_error("text", "contains no reference", (self.text or "")[:MAX_SHOWN])
+            raise contradiction_error("text", "contains no reference", (self.text or "")[:MAX_QUOTED_REFERENCE])
         return self
 
     @cached_property

@@ -26,9 +26,8 @@ from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, c
 from entrez_kit.references.check.text_place import PlaceInText, compare_place
 from entrez_kit.references.check.text_title import find_title
 from entrez_kit.references.check.text_words import find_journal, has_journal, list_journal_names, list_volume_and_page
-from entrez_kit.references.files.references import Reference
+from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
-MAX_SHOWN: Final = 120
 _DATE: Final = re.compile(r"\b((?:1[89]|20)[0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})\b")
 
 
@@ -67,7 +66,7 @@ def _compare_without_title(
         differences = [difference for difference in differences if difference.field != "journal"]
     agrees = is_located or (authors.agree and not differences)
     if unknown or not is_located:  # journal, volume and page identify a work without a title
-        excerpt = cut_end(text, MAX_SHOWN) if names_other_work else ""
+        excerpt = cut_end(text, MAX_QUOTED_REFERENCE) if names_other_work else ""
         detail = "the text does not have the title of the record" if names_other_work else "the text has no title"
         title = FieldDifference(field="title", given=excerpt, record=str(item.get("title", "")), detail=detail)
         differences = [title, *differences]

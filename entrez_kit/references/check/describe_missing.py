@@ -8,15 +8,15 @@ from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.check_result import CheckedReference, NearestWork
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.pasted_lists import MAX_TEXT
+from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE
 
 MAX_CANDIDATES: Final = 5
-MAX_SHOWN: Final = 120
 
 
 def add_missing_record(checked: CheckedReference, candidates: Candidates, copy: str) -> None:
     """Add a finding to a reference without a record, with the reason."""
     reference, text = candidates.reference, candidates.reference.text
-    excerpt = (text or "")[:MAX_SHOWN]
+    excerpt = (text or "")[:MAX_QUOTED_REFERENCE]
     code: FindingCode = "not_found"
     detail = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
     if candidates.others:

@@ -33,7 +33,7 @@ MAX_TERM: Final = 100
 """Maximum characters of a line in a warning."""
 MAX_NAMED: Final = 200
 """Maximum number of lines in a warning."""
-MAX_SHOWN: Final = 10
+MAX_LINE_NUMBERS: Final = 10
 """Maximum number of lines in the message of a warning."""
 NO_SIGNS: Final = "The numbers, indents and empty lines of the list do not show where each reference begins. "
 ADVICE: Final = "Write each reference on one line, with an empty line below it."
@@ -143,8 +143,8 @@ def _warn_of_split(lists: Sequence[_SplitList]) -> list[Warn]:
         return []
     message = NO_SIGNS if has_no_signs else ""
     if uncertain:
-        numbers = ", ".join(str(line.number) for line in uncertain[:MAX_SHOWN])
-        more = f" and {len(uncertain) - MAX_SHOWN} more" if len(uncertain) > MAX_SHOWN else ""
+        numbers = ", ".join(str(line.number) for line in uncertain[:MAX_LINE_NUMBERS])
+        more = f" and {len(uncertain) - MAX_LINE_NUMBERS} more" if len(uncertain) > MAX_LINE_NUMBERS else ""
         lines = "line" if len(uncertain) == 1 else "lines"
         message += f"References may be divided or joined at {lines} {numbers}{more}. "
     terms = [f"{line.number}: {cut_middle(line.text, MAX_TERM)}" for line in uncertain[:MAX_NAMED]]

@@ -9,14 +9,13 @@ from itertools import accumulate
 from typing import Any, Final
 from urllib.parse import unquote
 
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.citations.csl import build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
-    MAX_SHOWN,
     FieldUpdate,
     OriginalRecord,
     RefAuthor,
@@ -291,7 +290,7 @@ def _name_block(block: Any) -> str:
     """Return the first line of a part of the file that has text, with its number."""
     lines = enumerate((block.raw or "").splitlines(), start=(block.start_line or 0) + 1)
     number, line = next((number, line) for number, line in lines if line.strip())
-    return f"{number}: {cut_middle(line.strip(), MAX_SHOWN)}"
+    return f"{number}: {cut_middle(line.strip(), MAX_QUOTED)}"
 
 
 def _split_value(raw: str) -> Iterator[str]:

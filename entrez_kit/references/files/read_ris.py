@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from sys import intern
 from typing import Final
 
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_name, write_ris_record
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
-    MAX_SHOWN,
     FieldUpdate,
     OriginalRecord,
     Reference,
@@ -231,7 +230,7 @@ def read_ris(text: str, name: str) -> RisFile:
     records = list(_split_records(lines, name))
     references = [_build_reference(number, record) for number, record in enumerate(records, start=1)]
     unread = [*_find_unread(lines, records), *_find_joined(records)]
-    shown = [f"{line + 1}: {cut_middle(lines[line].text, MAX_SHOWN)}" for line in unread]
+    shown = [f"{line + 1}: {cut_middle(lines[line].text, MAX_QUOTED)}" for line in unread]
     warnings = warn_of_left_out(shown, "RIS needs a line TY  - and ER  -")
     return RisFile(lines, records, references, [*warn_of_repeated_keys(references), *warnings])
 

@@ -87,8 +87,8 @@ def _is_one_identifier(one: str, other: str) -> bool:
     return long.startswith(short) and not long[len(short) : len(short) + 1].isalnum()
 
 
-MAX_SHOWN: Final = 80
-"""Maximum characters of a line in a warning."""
+MAX_QUOTED_REFERENCE: Final = 120
+"""Maximum characters of a reference that a message quotes."""
 _VERSION_NOTE: Final = re.compile(
     rf"\[(?:{'|'.join(WORDS.values())})\b.*\]\.?|(?:[\w-]{{1,30}} )?preprint\b.{{0,40}}", re.IGNORECASE | re.DOTALL
 )

@@ -21,9 +21,9 @@ from command_line import (
 from platform_marks import needs_full_device
 from rich.text import Text
 
-from commands._app import COMMANDS, load_command
+from commands._app import COMMANDS
 from entrez_kit.base.settings import DEMO_WARNING
-from entrez_kit.commands import _app, _pipeline
+from entrez_kit.commands import _app, _pipeline, load_command
 
 HEAVY = ("requests", "Bio", "lxml", "mcp", "numpy", "pyrate_limiter", "entrez_kit.pubmed")
 
@@ -114,7 +114,7 @@ def test_help_about_an_unknown_command_suggests_a_similar_name(alone: Cli) -> No
 @pytest.mark.long
 def test_every_command_has_a_module_and_help_and_the_common_options(alone: Cli) -> None:
     for name in _app.COMMANDS:
-        command = _app.load_command(name)
+        command = load_command(name)
         leaves = list(getattr(command, "commands", {}).values()) or [command]
         for leaf in leaves:
             assert leaf.help, f"{name} {leaf.name} has no help"

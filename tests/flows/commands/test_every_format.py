@@ -21,7 +21,7 @@ from pubmed_files import write_record, write_set
 from entrez_kit.base.extras import is_installed
 from entrez_kit.base.output_formats import BY_SUFFIX, FORMATS, Family, Format
 from entrez_kit.base.settings import CORPUS_FILE, load_settings
-from entrez_kit.commands import _app, _state
+from entrez_kit.commands import _app, _state, load_command
 from entrez_kit.commands._formats import rows as rows_module
 from entrez_kit.local.importing import import_files
 from entrez_kit.sandbox.server import Sandbox
@@ -146,7 +146,7 @@ def list_formats(name: str) -> tuple[Format, ...]:
 def find_formats(name: str) -> Any:
     """Return the declaration of a command's formats."""
     group, *words = name.split()
-    command = _app.load_command(group)
+    command = load_command(group)
     for word in words:
         command = command.commands[word]
     return _state.get_formats(command)
@@ -194,7 +194,7 @@ def test_the_calls_include_every_command_with_a_choice_of_formats() -> None:
     found = {
         name
         for group in _app.COMMANDS
-        for name, command in list_commands(_app.load_command(group), group)
+        for name, command in list_commands(load_command(group), group)
         if _state.get_formats(command).accepted != _state.get_formats(None).accepted
     }
 

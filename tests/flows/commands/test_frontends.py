@@ -10,7 +10,7 @@ from example_calls import CORPUS, EXAMPLES, FAILING_EXAMPLES
 
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.commands import _app, _frontend
+from entrez_kit.commands import _app, _frontend, load_command
 from entrez_kit.commands._pipeline import find_status
 from entrez_kit.core.model import is_absent
 from entrez_kit.core.operation import Operation
@@ -120,7 +120,7 @@ def remove_changing(operation: Operation[Any, Any], document: dict[str, Any]) ->
 def find_command(operation: Operation[Any, Any]) -> Any:
     """Return the command of an operation."""
     name, *rest = operation.command
-    command = _app.load_command(name)
+    command = load_command(name)
     for inner in rest:
         command = command.commands[inner]
     return command

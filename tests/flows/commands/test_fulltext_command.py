@@ -8,7 +8,7 @@ import pytest
 from command_line import Cli, read_error, read_lines, read_rows
 from program_streams import run_on_terminal
 
-from entrez_kit.commands import _output, _state
+from entrez_kit.commands import _formats, _state
 from entrez_kit.commands._formats import tables
 from entrez_kit.commands._views import fulltext, reading
 from entrez_kit.sandbox.server import Sandbox
@@ -107,9 +107,7 @@ def test_markdown_ends_with_the_ids_without_a_text_and_the_answer_of_each_source
 def test_references_have_the_labels_of_the_article() -> None:
     def render(*labels: str | None) -> str:
         references = [{"label": label, "citation": f"Work {n}."} for n, label in enumerate(labels, 1)]
-        page = fulltext.render_fulltext_page(
-            {"source": "pmc", "via_source": "pmc", "sections": [], "references": references}
-        )
+        page = fulltext.write_fulltext({"source": "pmc", "via_source": "pmc", "sections": [], "references": references})
         return str(page.partition("## References\n\n")[2])
 
     assert render("1", "[2]", "3.") == "1. Work 1.\n2. Work 2.\n3. Work 3.\n"
@@ -122,7 +120,7 @@ def test_headings_below_the_sixth_level_stay_headings() -> None:
     section: dict[str, object] = {"title": "Level 9", "text": "deep"}
     for depth in range(8, 1, -1):
         section = {"title": f"Level {depth}", "text": "", "subsections": [section]}
-    page = fulltext.render_fulltext_page({"source": "pmc", "via_source": "pmc", "sections": [section]})
+    page = fulltext.write_fulltext({"source": "pmc", "via_source": "pmc", "sections": [section]})
 
     assert re.findall(r"^(#+) (Level [0-9])$", page, re.MULTILINE) == [
         ("#" * min(depth, 6), f"Level {depth}") for depth in range(2, 10)
@@ -130,7 +128,7 @@ def test_headings_below_the_sixth_level_stay_headings() -> None:
 
 
 def test_translated_abstracts_have_the_name_of_their_language() -> None:
-    page = fulltext.render_fulltext_page(
+    page = fulltext.write_fulltext(
         {
             "source": "pmc",
             "via_source": "europepmc",
@@ -155,7 +153,7 @@ def test_text_of_a_pdf_is_escaped_in_markdown() -> None:
         "source_url": "https://x.invalid/a.pdf",
         "content": content,
     }
-    page = fulltext.render_fulltext_page(record)
+    page = fulltext.write_fulltext(record)
 
     assert page.endswith("\n\n\\# 5 of 9 \\*mice\\*\n\\- 4 \\[31mred\n\n2\\. Methods\n")
     assert "Text from: an open-access copy (pdf-text)" in page
@@ -184,7 +182,7 @@ def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     paged: list[str] = []
-    monkeypatch.setattr(_output, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(_formats, "is_terminal", lambda stream: True)
     monkeypatch.setattr(tables, "is_terminal", lambda stream: True)
     monkeypatch.setattr("pydoc.pager", paged.append)
     monkeypatch.setenv("COLUMNS", "70")
@@ -193,7 +191,7 @@ def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
     state.flags = {"color": "auto"}
     table = "| " + " | ".join(f"Column{n}" for n in range(12)) + " |\n|" + " --- |" * 12 + "\n| " + " | ".join("1" * 12)
     show = tables.show
-    with _output.Sink(None) as sink:
+    with _formats.Sink(None) as sink:
         show(state, sink, lambda console: reading.render_markdown("# Short\n\ntext"))
         assert not paged
         long = "\n\n".join(["# Long", table, *["some words " * 20] * 30])
@@ -215,7 +213,7 @@ def test_a_long_table_is_shown_in_the_pager_only_on_a_terminal(
     monkeypatch.setenv("LINES", "30")
     plain = cli("search", "crispr", "-f", "table", *fields).out
     assert not paged, "a pipe is not paged"
-    monkeypatch.setattr(_output, "is_terminal", lambda stream: True)
+    monkeypatch.setattr(_formats, "is_terminal", lambda stream: True)
     cli("search", "crispr", "-f", "table", *fields)
     assert not paged, "no input"
     monkeypatch.setattr(tables, "is_terminal", lambda stream: True)

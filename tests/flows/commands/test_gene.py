@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command_line import Cli, read_error
 
-from entrez_kit.commands import _app
+from entrez_kit.commands import load_command
 from entrez_kit.core.operation import Operation
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
@@ -175,7 +175,7 @@ def test_articles_are_listed_with_their_number(gene: Cli) -> None:
 
 @pytest.mark.parametrize("operation", [SEARCH_GENES, GET_GENE, GET_PUBMED_LINKS], ids=lambda one: one.name)
 def test_options_and_defaults_are_those_of_the_model(gene: Cli, operation: Operation[Any, Any]) -> None:
-    command = _app.load_command("gene").commands[operation.command[1]]
+    command = load_command("gene").commands[operation.command[1]]
     own = {
         param.name: param
         for param in command.params

@@ -13,7 +13,7 @@ from command_line import Cli
 from pubmed_files import write_record, write_set
 from word_documents import write_heading, write_paragraph, write_word
 
-from entrez_kit.commands import _app
+from entrez_kit.commands import _app, _options, load_command
 
 
 def list_pages() -> Iterator[tuple[str, str]]:
@@ -25,7 +25,7 @@ def list_pages() -> Iterator[tuple[str, str]]:
             yield from list_below(f"{name} {word}", below)
 
     for group in _app.COMMANDS:
-        yield from list_below(group, _app.load_command(group))
+        yield from list_below(group, load_command(group))
 
 
 def find_example(line: str) -> str | None:
@@ -60,11 +60,11 @@ def test_a_sentence_on_a_help_page_breaks_only_at_the_end_of_a_full_line(
 
 def test_lines_of_a_sentence_are_joined_and_examples_keep_their_line() -> None:
 
-    assert _app.join_lines(
+    assert _options.join_lines(
         "One sentence\non two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db"
     ) == ("One sentence on two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db")
-    assert _app.join_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
-    assert _app.join_lines("") == ""
+    assert _options.join_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
+    assert _options.join_lines("") == ""
 
 
 # The examples
@@ -129,7 +129,7 @@ def prepare(cli: Cli, name: str) -> None:
 
 def find_command(name: str) -> Any:
     group, *words = name.split()
-    command = _app.load_command(group)
+    command = load_command(group)
     for word in words:
         command = command.commands[word]
     return command

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command_line import Cli, read_error
 
-from entrez_kit.commands import _app, _input
+from entrez_kit.commands import _app, _id_lists, load_command
 
 LIMIT = 1_000_000
 NEEDED = {"db": "pubmed", "query_key": "key", "name": "name", "folder": "new", "source": "Embase"}
@@ -42,7 +42,7 @@ def list_commands(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[s
 def list_file_calls() -> Iterator[tuple[str, ...]]:
     """Yield each way to give a file to a command; {} is the file, and {good} a correct one."""
     for name in _app.COMMANDS:
-        for path, command in list_commands(_app.load_command(name), (name,)):
+        for path, command in list_commands(load_command(name), (name,)):
             required = {
                 param.name: ["{good}"] if param.param_type_name == "argument" else [param.opts[-1], "{good}"]
                 for param in command.params
@@ -69,7 +69,7 @@ CALLS = list(list_file_calls())
 
 def list_stdin_calls() -> Iterator[tuple[str, ...]]:
     for name in _app.COMMANDS:
-        for path, command in list_commands(_app.load_command(name), (name,)):
+        for path, command in list_commands(load_command(name), (name,)):
             if any("reads" in (getattr(param, "help", "") or "") and "-" in param.help for param in command.params):
                 needed = [NEEDED[param.name] for param in command.params if param.required and param.name in NEEDED]
                 yield (*path, *needed, *(["api_key"] if path == ("config", "set") else []), "-")
@@ -152,7 +152,7 @@ def test_a_file_without_an_end_is_refused_with_the_limit(
 def test_standard_input_without_an_end_is_refused(
     cli: Cli, monkeypatch: pytest.MonkeyPatch, call: tuple[str, ...], text: bytes
 ) -> None:
-    monkeypatch.setattr("entrez_kit.commands._input.MAX_IDS", 5_000)
+    monkeypatch.setattr("entrez_kit.commands._id_lists.MAX_IDS", 5_000)
 
     done = cli(*call, stdin=io.BufferedReader(Endless(text)))
 
@@ -191,7 +191,7 @@ def test_a_hundred_thousand_ids_are_read_line_by_line() -> None:
 
     lines = Counting(b"12345\n" * 10_000)
 
-    ids = _input.read_identifiers(lines, "it")
+    ids = _id_lists.read_identifiers(lines, "it")
 
     assert [next(ids) for _ in range(10)] == ["12345"] * 10
     assert lines.asked < 20

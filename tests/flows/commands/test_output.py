@@ -14,7 +14,7 @@ from command_line import Cli
 from platform_marks import needs_full_device
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.commands import _output
+from entrez_kit.commands import _formats
 
 
 class Terminal(io.TextIOWrapper):
@@ -28,7 +28,7 @@ def test_a_file_is_written_completely_with_the_mode_of_this_user(tmp_path: Path)
     target = tmp_path / "out.json"
     mask = os.umask(0o027)
     try:
-        with _output.Sink(target) as sink:
+        with _formats.Sink(target) as sink:
             sink.write_data("half")
             assert not target.exists()
             sink.write_data(b" and half")
@@ -45,7 +45,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     target.write_text("old", encoding="utf-8")
     target.chmod(0o600)
 
-    with _output.Sink(target) as sink:
+    with _formats.Sink(target) as sink:
         sink.write_data("new")
 
     assert target.read_text(encoding="utf-8") == "new"
@@ -58,7 +58,7 @@ def test_a_failure_leaves_the_old_file_and_no_other_file(tmp_path: Path, failure
     target.write_text("old", encoding="utf-8")
 
     def write() -> None:
-        with _output.Sink(target) as sink:
+        with _formats.Sink(target) as sink:
             sink.write_data("new")
             raise failure
 
@@ -77,7 +77,7 @@ def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of
     other = tmp_path / ".other.json.0123456789ab.part"
     other.touch()
     script = (
-        "import sys, time; from pathlib import Path; from entrez_kit.commands._output import Sink\n"
+        "import sys, time; from pathlib import Path; from entrez_kit.commands._formats import Sink\n"
         "with Sink(Path(sys.argv[1])) as sink:\n"
         "    sink.write_data('half'); sink.flush(); print('ready', flush=True); time.sleep(60)\n"
     )
@@ -85,13 +85,13 @@ def test_the_partial_file_of_a_killed_run_is_removed_by_the_next_run_and_that_of
         assert running.stdout is not None
         assert running.stdout.readline() == b"ready\n"
         (part,) = tmp_path.glob(".out.json.*.part")
-        with _output.Sink(target) as sink:
+        with _formats.Sink(target) as sink:
             sink.write_data("first")
         assert part.exists()
         running.kill()  # SIGKILL: no part of the program runs any more
     assert part.exists()
 
-    with _output.Sink(target) as sink:
+    with _formats.Sink(target) as sink:
         sink.write_data("second")
 
     assert sorted(tmp_path.iterdir()) == sorted([target, other])
@@ -102,7 +102,7 @@ def test_a_discarded_result_does_not_change_the_file(tmp_path: Path) -> None:
     target = tmp_path / "out.json"
     target.write_text("old", encoding="utf-8")
 
-    with _output.Sink(target) as sink:
+    with _formats.Sink(target) as sink:
         sink.discard()
 
     assert target.read_text(encoding="utf-8") == "old"
@@ -116,7 +116,7 @@ def test_a_symbolic_link_stays_a_link(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(real)
 
-    with _output.Sink(link) as sink:
+    with _formats.Sink(link) as sink:
         sink.write_data("new")
 
     assert link.is_symlink()
@@ -130,7 +130,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
     reader = threading.Thread(target=lambda: read.append(fifo.read_text(encoding="utf-8")))
     reader.start()
 
-    with _output.Sink(fifo) as sink:
+    with _formats.Sink(fifo) as sink:
         sink.write_data("through")
     reader.join(10)
 
@@ -140,7 +140,7 @@ def test_a_pipe_is_written_directly(tmp_path: Path) -> None:
 
 def test_two_writers_do_not_mix_their_output(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
-    with _output.Sink(target) as first, _output.Sink(target) as second:
+    with _formats.Sink(target) as first, _formats.Sink(target) as second:
         first.write_data("1" * 100_000)
         second.write_data("2" * 100_000)
 
@@ -149,7 +149,7 @@ def test_two_writers_do_not_mix_their_output(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_created_is_a_store_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be written: File name too long"):
-        _output.Sink(tmp_path / ("x" * 300)).__enter__()
+        _formats.Sink(tmp_path / ("x" * 300)).__enter__()
 
 
 @pytest.fixture
@@ -193,7 +193,7 @@ def test_output_does_not_follow_a_link_of_another_user_in_a_shared_folder(
         target = tmp_path / "own"
         target.symlink_to(shared_folder / "theirs")
 
-    with pytest.raises(StoreError) as caught, _output.Sink(target) as sink:
+    with pytest.raises(StoreError) as caught, _formats.Sink(target) as sink:
         sink.write_data("new")
     assert "of another user in the shared folder" in caught.value.message
     assert str(shared_folder) in caught.value.message
@@ -215,7 +215,7 @@ def test_output_follows_links_that_another_user_cannot_create(shared_folder: Pat
         _create_link(target, place, ANOTHER_USER)
     else:
         place = target
-    with _output.Sink(target) as sink:
+    with _formats.Sink(target) as sink:
         sink.write_data("new")
 
     assert place.read_text(encoding="utf-8") == "new"
@@ -237,7 +237,7 @@ def test_a_command_explains_why_it_does_not_write_through_such_a_link(
 @needs_full_device
 def test_a_full_disk_is_a_store_error() -> None:
     def write() -> None:
-        with _output.Sink(Path("/dev/full")) as sink:
+        with _formats.Sink(Path("/dev/full")) as sink:
             sink.write_data("x" * 1_000_000)
 
     with pytest.raises(StoreError, match="No space left"):
@@ -250,7 +250,7 @@ def test_no_record_sends_control_sequences_to_a_terminal(monkeypatch: pytest.Mon
         raw = io.BytesIO()
         stream = (Terminal if terminal else io.TextIOWrapper)(raw, encoding="utf-8")
         monkeypatch.setattr(sys, "stdout", stream)
-        with _output.Sink(None) as sink:
+        with _formats.Sink(None) as sink:
             sink.write_data(nasty)
             sink.write_data(nasty.encode())
         expected = "a[2Jb31mcd\ne\tfg" if terminal else nasty
@@ -310,7 +310,7 @@ def test_a_pipe_is_written_by_its_given_name() -> None:
     """The target of /dev/fd/N has no path."""
     reader, writer = os.pipe()
     try:
-        with _output.Sink(Path(f"/dev/fd/{writer}")) as sink:
+        with _formats.Sink(Path(f"/dev/fd/{writer}")) as sink:
             sink.write_data("through")
         assert os.read(reader, 100) == b"through"
     finally:

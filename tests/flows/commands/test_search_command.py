@@ -327,7 +327,7 @@ def render_result(found: SearchResult, width: int = 80) -> str:
     from rich.console import Console
 
     console = Console(width=width, file=io.StringIO(), markup=False, highlight=False, emoji=False)
-    console.print(articles.render_search_table(found, console))
+    console.print(articles.render_search(found, console))
     text = console.file.getvalue()  # type: ignore[attr-defined]  # a StringIO
     assert isinstance(text, str)
     return text

@@ -11,7 +11,7 @@ from command_line import Cli
 from example_calls import CORPUS, EXAMPLES
 from mcp_helpers import ServicesFor, connect, read_structured
 
-from entrez_kit.commands import _app
+from entrez_kit.commands import load_command
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
@@ -195,7 +195,7 @@ def test_messages_in_a_terminal_name_commands_and_options(
 
 def assert_terminal_words(text: str, command: tuple[str, ...]) -> None:
     """Assert that a text names no tool, no method and no argument that has an option."""
-    found = _app.load_command(command[0])
+    found = load_command(command[0])
     for word in command[1:]:
         found = getattr(found, "commands", {}).get(word, found)
     hidden = [name for parameter in found.params if "_" in (name := parameter.name)]

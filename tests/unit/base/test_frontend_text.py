@@ -17,7 +17,7 @@ from syntax_trees import read_nodes
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import AGAIN, OFFLINE_SWITCH, Argument, FrontendText, NextCall, PerFrontend
-from entrez_kit.commands import _app, _frontend
+from entrez_kit.commands import _app, _frontend, load_command
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import Operation
 from entrez_kit.python.catalogue import OPERATIONS
@@ -52,7 +52,7 @@ def _make_terminal(*command: str) -> Any:
 
 @cache
 def _write_command(words: tuple[str, ...]) -> Any:
-    command = _app.load_command(words[0])
+    command = load_command(words[0])
     for word in words[1:]:
         command = command.commands[word]
     return command

@@ -14,7 +14,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.input_files import read_input, read_lines
 
 OTHERS = (
-    *("entrez_kit/base/input_files.py", "entrez_kit/base/private_files.py", "commands/_output.py"),
+    *("entrez_kit/base/input_files.py", "entrez_kit/base/private_files.py", "commands/_formats/__init__.py"),
     *("commands/_report.py", "commands/search.py", "entrez_kit/corpus/", "entrez_kit/sandbox/", "entrez_kit/guides/"),
     *("entrez_kit/local/", "entrez_kit/services/transport/download/files.py", "entrez_kit/base/atomic_files.py"),
     *("entrez_kit/query/segments/", "entrez_kit/services/recordings/", "entrez_kit/query/words.py"),

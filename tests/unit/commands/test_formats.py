@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.output_formats import BY_NAME
-from entrez_kit.commands import _formats, _output, _pipeline, _state
+from entrez_kit.commands import _formats, _pipeline, _state
 from entrez_kit.commands._formats import documents, fields, rows
 from entrez_kit.commands._formats import yaml as yaml_format
 from entrez_kit.commands._views import markdown
@@ -267,7 +267,7 @@ def test_json_escapes_invisible_characters_and_has_every_character() -> None:
     assert json.loads(shown) == {"title": text}
     assert "\\u202e" in shown
     assert "می\u200cخواهم" in shown  # a joiner that belongs to the word
-    assert _output.remove_invisible(shown) == shown  # a terminal shows all of it
+    assert _formats.remove_invisible(shown) == shown  # a terminal shows all of it
 
 
 def test_nested_values_are_flattened_in_cells() -> None:
@@ -297,10 +297,10 @@ def test_pages_tables_and_markdown_of_a_record_have_no_hidden_characters_and_its
         "journal_info": {"title": f"J{marks} Tea", "article_number": f"e1{marks}2"},
         "url": "https://pubmed.ncbi.nlm.nih.gov/99000001/",
     }
-    page = markdown.page(record)
+    page = markdown.write_article(record)
     cell = rows.format_cell
     cells = [cell(column(record)) for column in text_views.ARTICLE_COLUMNS.values()]
-    sink = _output.Sink(None)
+    sink = _formats.Sink(None)
     sink.write(f"laid out {marks[:4]}\x1b[0m")
     sink.flush()
     printed = capsysbinary.readouterr().out.decode()

@@ -114,7 +114,7 @@ def test_addresses_of_dois_are_escaped() -> None:
     assert links["PMID 1"] == "https://pubmed.ncbi.nlm.nih.gov/1/"
     assert links["doi:10.1002/a<b>c#d;2-2"] == "https://doi.org/10.1002/a%3Cb%3Ec%23d;2-2"
     assert links["PMC3"] == "https://pmc.ncbi.nlm.nih.gov/articles/PMC3/"
-    assert text_views.page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
+    assert text_views.build_page_address("https://x/", "a b\x1b]8;;") == "https://x/a%20b%5D8%3B%3B/"
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_escaped_text_is_unchanged_by_a_markdown_parser() -> None:
 
 
 def test_a_record_with_only_a_pmid_has_a_page() -> None:
-    page = markdown.page({"pmid": "1", "retraction_status": "none"})
+    page = markdown.write_article({"pmid": "1", "retraction_status": "none"})
 
     assert page.startswith("# (no title)")
     assert "[PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)" in page
 
 
 def test_an_item_without_a_summary_is_a_link() -> None:
-    assert markdown.render_item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
+    assert markdown.write_item({"pmid": "1"}) == "- [PMID 1](<https://pubmed.ncbi.nlm.nih.gov/1/>)\n"
 
 
 def test_mesh_terms_mark_their_major_topics() -> None:

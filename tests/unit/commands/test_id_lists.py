@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.commands import _input
+from entrez_kit.commands import _id_lists
 
 SICI = "10.1002/(SICI)1097-0258(19980815/30)17:15/16<1661::AID-SIM968>3.0.CO;2-2"
 
 
 def read_ids(content: bytes | str) -> list[str]:
     raw = content.encode() if isinstance(content, str) else content
-    return list(_input.read_identifiers(io.BytesIO(raw), "the test"))
+    return list(_id_lists.read_identifiers(io.BytesIO(raw), "the test"))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def read_ids(content: bytes | str) -> list[str]:
     ],
 )
 def test_identifiers_of_a_line_are_separated(text: str, expected: list[str]) -> None:
-    assert _input.split_ids(text) == expected
+    assert _id_lists.split_ids(text) == expected
 
 
 PROSE = (
@@ -84,7 +84,7 @@ def test_text_in_an_argument_a_cell_or_json_is_rejected_too(prose: str) -> None:
         with pytest.raises(InvalidInput, match="is not an id"):
             read_ids(content)
     with pytest.raises(InvalidInput, match=r"The arguments: .* is not an id"):
-        _input.read_ids(["99000001", prose])
+        _id_lists.read_ids(["99000001", prose])
 
 
 WORDS = ("99000001", "2021", "Doe", "J.", "12(3):201-12", "Sleep", "PMID:7", "1.")
@@ -153,7 +153,7 @@ def test_hostile_lists_are_read_or_rejected_quickly(content: str) -> None:
 
     try:
         found = read_ids(content)
-        assert all(len(_input.split_ids(word)) <= 2 for word in found[:5])
+        assert all(len(_id_lists.split_ids(word)) <= 2 for word in found[:5])
         [read_identifier(word) for word in found[:5]]
     except InvalidInput:
         pass
@@ -243,7 +243,7 @@ def test_arguments_standard_input_and_files_are_joined_in_order(
     listed.write_text("5 6\n", encoding="utf-8")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"2\n3\n"), encoding="utf-8"))
 
-    assert _input.read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
+    assert _id_lists.read_ids(["1", "-", "4"], [listed]) == ["1", "2", "3", "4", "5", "6"]
 
 
 def test_a_file_that_is_unreadable_or_empty_is_named(tmp_path: Path) -> None:
@@ -251,9 +251,9 @@ def test_a_file_that_is_unreadable_or_empty_is_named(tmp_path: Path) -> None:
     empty.write_text("# later\n", encoding="utf-8")
 
     with pytest.raises(InvalidInput, match=r"missing\.txt does not exist"):
-        _input.read_ids([], [tmp_path / "missing.txt"])
+        _id_lists.read_ids([], [tmp_path / "missing.txt"])
     with pytest.raises(InvalidInput, match=r"empty\.txt contains no ids"):
-        _input.read_ids([], [empty])
+        _id_lists.read_ids([], [empty])
 
 
 def test_identifiers_are_read_line_by_line() -> None:
@@ -266,7 +266,7 @@ def test_identifiers_are_read_line_by_line() -> None:
         def __next__(self) -> bytes:
             return b"1\n"
 
-    found = _input.read_identifiers(Endless(), "endless")
+    found = _id_lists.read_identifiers(Endless(), "endless")
 
     assert [next(found) for _ in range(3)] == ["1", "1", "1"]
 

@@ -16,20 +16,19 @@ import itertools
 import json
 import re
 import shlex
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 
-from ._state import STDIN, usage_error
+from ._files import get_stdin, read_content
+from ._state import STDIN
 
-MAX_SHOWN: Final = 80
 MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
 MAX_CELL: Final = 16 * 1024 * 1024
@@ -138,45 +137,6 @@ def is_article_id(word: str) -> bool:
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
-def get_stdin() -> IO[bytes]:
-    """Return standard input.
-
-    Raises:
-        InvalidInput: the caller closed it.
-    """
-    if sys.stdin is None:
-        raise usage_error("Standard input is closed.", STDIN, "Name a file, or send the input through a pipe.")
-    return sys.stdin.buffer
-
-
-def read_content(file: Path) -> bytes:
-    """Return the bytes of a file, or of standard input for "-".
-
-    Raises:
-        InvalidInput: the file cannot be read.
-    """
-    try:
-        if str(file) == STDIN:
-            return read_input(get_stdin(), "Standard input")
-        return read_input(file, str(file))
-    except OSError as exc:
-        raise cannot_read_error(file, exc) from None
-
-
-def name_file(path: Path) -> str:
-    """Return the name of a file in messages."""
-    return "standard input" if str(path) == STDIN else str(path)
-
-
-def read_sibling(file: Path, name: str) -> bytes | None:
-    """Return the content of a file that another file names, if it is in the same folder or below."""
-    folder = file.resolve().parent
-    path = (folder / name).resolve()
-    if str(file) == STDIN or not path.is_relative_to(folder) or not path.is_file():
-        return None
-    return read_content(path)
-
-
 def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
     return read_identifiers(get_stdin(), "standard input", known, columns)
 
@@ -252,7 +212,7 @@ def split_line(text: str, source: str, known: Known = is_article_id, *, line: in
 
 def _quote(text: str) -> str:
     """Return a text in quotes, truncated if it is long."""
-    return f'"{cut_end(" ".join(text.split()), MAX_SHOWN)}"'
+    return f'"{cut_end(" ".join(text.split()), MAX_QUOTED)}"'
 
 
 def split_ids(text: str) -> list[str]:
@@ -422,20 +382,3 @@ def _bad_json(name: str, problem: str) -> InvalidInput:
         recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
         details={"reason": "bad_json"},
     )
-
-
-def name_corrected_file(file: Path, *, overwrite: bool) -> Path:
-    """Return the path of the corrected copy of a file: ``refs.fixed.bib`` for ``refs.bib``.
-
-    Raises:
-        InvalidInput: the copy exists already.
-    """
-    target = file.with_name(f"{file.stem}.fixed{file.suffix}")
-    if target.exists() and not overwrite:
-        raise InvalidInput(
-            f"{target} exists already.",
-            invalid_input=str(target),
-            recovery_hint="Move it away, or overwrite it with --force.",
-            details={"reason": "file_exists"},
-        )
-    return target
