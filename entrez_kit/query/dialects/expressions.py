@@ -16,6 +16,7 @@ from entrez_kit.query.dialects.tree import (
     Node,
     Scope,
     WordPatterns,
+    join_words,
     rebuild,
     walk,
 )
@@ -183,7 +184,7 @@ class Parser:
             parts.append(token.node)
             self.position += 1
         if self.has_whole_values:
-            return _join_words([part for part in parts if isinstance(part, WordPatterns)])
+            return join_words([part for part in parts if isinstance(part, WordPatterns)])
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
@@ -259,14 +260,8 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
         members = list(group)
-        phrases += [_join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
+        phrases += [join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
     return _nest_near(phrases, 0, ordered=True)
-
-
-def _join_words(words: Sequence[WordPatterns]) -> WordPatterns:
-    scope = next((unit.scope for unit in words if unit.scope is not None), None)
-    patterns = tuple(pattern for unit in words for pattern in unit.patterns)
-    return WordPatterns(patterns, " ".join(unit.text for unit in words), scope)
 
 
 def _nest_near(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:

@@ -4,10 +4,10 @@ import re
 from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
-from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, make_words
+from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader
 from entrez_kit.query.dialects.notes import LineError
 from entrez_kit.query.dialects.service_fields import SCOPUS
-from entrez_kit.query.dialects.tree import Node, Unknown, Value
+from entrez_kit.query.dialects.tree import Node, Unknown, Value, make_words
 from entrez_kit.query.dialects.values import make_days
 
 
@@ -43,7 +43,7 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
 
 
 def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
-    words = make_words(match[1], {})
+    words = make_words(match[1], re.sub(r"[*$#?]", " ", match[1]))
     return None if words is None else LineToken("text", match[1], node=words)
 
 

@@ -105,7 +105,7 @@ class Translator:
     def _translate_words(self, node: WordPatterns) -> Piece:
         assert node.scope is not None, "the parser sets the scope of every word"
         tags, losses = choose_tags(node.scope.sources)
-        forms, added = expand_phrase(node.patterns, self.words)
+        forms, added = expand_phrase(node, self.words)
         variants = (VARIANTS_LOST,) if node.varies else ()
         terms = [quote(form, tag) for tag in tags for form in forms]
         all_losses = dict.fromkeys((*node.scope.losses, *losses, *added, *variants))

@@ -73,7 +73,7 @@ def convert_value(text: str, scope: Scope) -> Node:
     if code in ("entry", "change", "year"):
         return parse_period(plain, code) or Unknown(text, "the date cannot be read")
     if code == "MESH":
-        return Value("MESH", plain) if "*" in plain else make_heading(plain)
+        return Value("MESH", plain, text.strip()) if "*" in plain else make_heading(plain)
     if code in ("SUBH", "SUBH+"):
         return Value(code, QUALIFIERS.get(plain.lower(), plain))
     if code == "PTYP":

@@ -1,6 +1,8 @@
 """Lines of other services: their meaning, and the records that their translation finds."""
 
 import itertools
+import random
+import re
 
 import pytest
 from strategy_records import index_texts
@@ -168,6 +170,77 @@ def test_groups_become_pairs() -> None:
 def test_adjacent_truncated_words_become_phrases_in_the_orders_of_the_operator() -> None:
     assert translate("(heart adj fail*).ti.", "ovid").text == '"heart fail*"[ti]'
     assert translate("(heart adj1 fail*).ti.", "ovid").text == '"heart fail*"[ti] OR "fail* heart"[ti]'
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("bed net*.ti.", '"bed net*"[ti]'),
+        ('"mental ill*".ti.', '"mental ill*"[ti]'),
+        ("anti-vax*.ti.", '"anti vax*"[ti]'),
+        ("(mental adj (ill* or dis*)).ti.", '"mental ill*"[ti] OR "mental dis*"[ti]'),
+        ("(long adj2 term adj a*).ti.", None),
+        ("(hip adj1 replac*).ti.", '"hip replac*"[ti] OR "replac* hip"[ti]'),
+    ],
+)
+def test_the_characters_before_a_wildcard_are_those_of_the_phrase(line: str, expected: str | None) -> None:
+    if expected is None:
+        with pytest.raises(CannotExpressError):
+            translate(line, "ovid")
+        return
+    piece = translate(line, "ovid")
+
+    assert (piece.text, choose_label(piece.losses)) == (expected, "exact" if "adj1" not in line else "narrower")
+
+
+def test_an_order_of_adjacent_words_that_pubmed_cannot_truncate_is_left_out() -> None:
+    piece = translate("(hip adj1 rep*).ti.", "ovid")
+
+    assert piece.text == '"hip rep*"[ti]'
+    assert any(loss.text.startswith("an alternative was left out: rep* has fewer") for loss in piece.losses)
+
+
+def test_phrases_with_short_stems_find_the_records_of_their_lines() -> None:
+    chance = random.Random(3)
+    words = ("a", "an", "ab", "abc", "abcd", "abcde", "bed", "bednet", "net", "nets", "in")
+    index = index_texts([" ".join(chance.choices(words, k=6)) for _ in range(400)])
+    translated = 0
+    for _ in range(400):
+        patterns = [word[: chance.randint(1, 5)] + chance.choice(("", "*")) for word in chance.choices(words, k=3)]
+        patterns[chance.randrange(3)] += chance.choice(("", "*", "$1", "?"))
+        line = f"({' '.join(patterns)}).ti."
+        before = "".join(patterns).partition("*")[0]
+        if "*" in line and len(re.sub(r"\$1|\W", "", before)) < 4:
+            with pytest.raises(CannotExpressError):
+                translate(line, "ovid")
+            continue
+        piece = translate(line, "ovid")
+        translated += 1
+        meant = evaluate_meaning(parse_line(line, "ovid").node, index)
+        found = search(piece.text, index).records
+        assert meant <= found, (line, piece.text)
+        assert meant == found or choose_label(piece.losses) == "wider", (line, piece.text)
+    assert translated > 100
+
+
+def test_messages_show_words_as_they_were_written() -> None:
+    for dialect, line, written in (
+        ("embase", "'cognitive behavio?ral therap*':ti", "behavio?ral became"),
+        ("wos", "TS=(Tumo$r)", "Tumo$r became"),
+        ("ebsco", "TI Colo#r", "Colo#r became"),
+        ("ovid", "Burn$1.ti.", "Burn$1 became"),
+        ("ovid", "clozapin$3.ti.", "clozapin$3 became"),
+    ):
+        losses = translate(line, dialect).losses  # type: ignore[arg-type]
+        assert any(loss.text.startswith(written) for loss in losses), (line, losses)
+    for dialect, line, written in (
+        ("ovid", "DMF$.ti.", "DMF$ has fewer"),
+        ("ovid", "As$.sh.", "As$ has fewer"),
+        ("ovid", "ITS.ti.", "the word 'ITS'"),
+        ("ovid", "b#c#d#.ti.", "b#c#d# has more"),
+    ):
+        with pytest.raises(CannotExpressError, match=re.escape(written)):
+            translate(line, dialect)  # type: ignore[arg-type]
 
 
 def test_a_distance_with_truncation_becomes_and_without_a_word_list() -> None:

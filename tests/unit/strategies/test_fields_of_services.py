@@ -19,7 +19,6 @@ def translate_line(text: str, dialect: Dialect, header: str = "") -> WorkingLine
     [
         ("ovid", "(hip adj3 ({})).tw."),
         ("ovid", "(({}) adj2 dose).tw."),
-        ("ovid", "(hip adj ({})).tw."),
         ("embase", "(hip NEAR/3 ({})):ti,ab"),
         ("ebsco", "TI (hip N3 ({}))"),
         ("cochrane", "(hip near/3 ({})):ti,ab"),
