@@ -1,34 +1,31 @@
 """Translate a strategy: find the meaning of each line, resolve its references, and translate it to PubMed."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.query.dialects.detect import choose_dialect, detect
-from entrez_kit.query.dialects.notes import CannotExpressError, Note, Refusal, RefusedLineError
+from entrez_kit.query.dialects.notes import CannotExpressError, MissingLimitError, Note, RefusedLineError
 from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.readers import parse_line
 from entrez_kit.query.dialects.reference_lines import is_reference_line
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.spellings import WordList
-from entrez_kit.query.dialects.translate import Translator
+from entrez_kit.query.dialects.translate import LimitedLines, Translator
 from entrez_kit.query.dialects.translate_proximity import Proximity
-from entrez_kit.query.dialects.tree import (
-    Direction,
-    Exclude,
-    LineReference,
-    Loss,
-    Node,
-    PubMedQuery,
-    list_children,
-    list_references,
-    walk,
-)
+from entrez_kit.query.dialects.tree import LineReference, list_children, list_references, walk
 from entrez_kit.query.mesh import Vocabulary
-from entrez_kit.query.parser import Group, parse
+from entrez_kit.strategies.line_references import (
+    REFERENCE,
+    index_lines,
+    inherit_losses,
+    list_in_order,
+    list_used_lines,
+    refuse_wrong_references,
+)
 from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
 from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
@@ -56,7 +53,7 @@ class Strategy:
     @cached_property
     def numbered(self) -> dict[int, WorkingLine]:
         """The lines by number."""
-        return {line.number: line for line in self.lines if line.number is not None}
+        return index_lines(self.lines)
 
     @property
     def final(self) -> WorkingLine | None:
@@ -76,15 +73,13 @@ class Strategy:
         numbered = self.numbered
 
         def fill(current: WorkingLine) -> str | None:
-            for number in current.depends_on:
+            for number in list_used_lines(current.pubmed):
                 if number not in known:
                     known[number] = fill(numbered[number])
                 if known[number] is None:
                     return None
-            text = re.sub(
-                r'"[^"]*"|#([0-9]+)\b',
-                lambda match: match[0] if match[1] is None else f"({known[int(match[1])]})",
-                current.pubmed,
+            text = REFERENCE.sub(
+                lambda match: match[0] if match[1] is None else f"({known[int(match[1])]})", current.pubmed
             )
             return text if len(text) <= MAX_QUERY else None
 
@@ -170,12 +165,9 @@ def read_strategy(
     body = " ".join(line.text for line in expressions)
     thesaurus = _find_thesaurus(headers, body)
     lines = [_parse_line(line, main, thesaurus) for line in printed]
-    strategy = Strategy(main, lines)
-    _resolve_references(strategy)
-    translator = Translator(words, proximity, vocabulary)
-    for line in list_in_order(strategy):
-        _translate(line, strategy, translator)
-    return strategy
+    refuse_wrong_references(lines)
+    _translate_lines(lines, words, proximity, vocabulary)
+    return Strategy(main, lines)
 
 
 def _find_thesaurus(headers: str, body: str) -> str:
@@ -200,7 +192,7 @@ def _parse_line(printed: PrintedLine, main: Dialect, thesaurus: str) -> WorkingL
         parsed = parse_line(printed.text, dialect, vocabulary=thesaurus)
     except RefusedLineError as exc:
         line.notes += exc.notes
-        _refuse(line, exc.refusal)
+        line.refuse(exc.refusal)
         return line
     line.node = parsed.node
     line.notes += parsed.notes
@@ -212,147 +204,38 @@ def _parse_line(printed: PrintedLine, main: Dialect, thesaurus: str) -> WorkingL
     return line
 
 
-def _refuse(line: WorkingLine, refusal: Refusal) -> None:
-    line.kind, line.refusal, line.pubmed = "refused", refusal, ""
+def _translate_lines(
+    lines: Sequence[WorkingLine], words: WordList | None, proximity: Proximity, vocabulary: Vocabulary | None
+) -> None:
+    """Translate the lines, each after those that it depends on, and mark those that depend on a refused line."""
+    numbered = index_lines(lines)
+    missing: dict[int, str] = {}
+    widened: set[int] = set()
+    translator = Translator(words, proximity, vocabulary, LimitedLines(missing, widened))
+    for line in list_in_order(lines):
+        if line.node is None or line.kind == "refused":
+            continue
+        try:
+            piece = translator.translate(line.node)
+        except CannotExpressError as exc:
+            line.refuse(exc.refusal)
+            if isinstance(exc, MissingLimitError) and line.number is not None:
+                missing[line.number] = str(exc)
+            continue
+        line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
+        line.notes += piece.notes
+        references = list_used_lines(line.pubmed)
+        if line.number is not None and (any(loss.is_limit for loss in piece.losses) or widened & set(references)):
+            widened.add(line.number)
+        _mark_blocked(line, [numbered[number] for number in references])
+        line.inherit_losses(inherit_losses(line.pubmed, numbered))
 
 
-def _resolve_references(strategy: Strategy) -> None:
-    """Refuse lines that refer to a missing line or to themselves, and mark those that depend on a refused line."""
-    numbered = strategy.numbered
-    last = max(numbered, default=0)
-    for line in strategy.lines:
-        missing = [number for number in line.depends_on if number not in numbered or number == line.number]
-        texts = [n for n in line.depends_on if n in numbered and numbered[n].kind in ("comment", "header")]
-        if line.number in line.depends_on:
-            _refuse(line, Refusal(f"the line refers to itself (#{line.number})", "circular-reference"))
-        elif missing:
-            names = ", ".join(f"#{number}" for number in missing[:5])
-            text = f"{names} {'is' if len(missing) == 1 else 'are'} not in the list (1-{last})"
-            _refuse(line, Refusal(text, "missing-reference"))
-        elif texts:
-            _refuse(line, Refusal(f"#{texts[0]} is a comment, not a search", "missing-reference"))
-        elif line.number is not None and any(number > line.number for number in line.depends_on):
-            later = next(number for number in line.depends_on if number > (line.number or 0))
-            line.notes.append(Note(f"#{later} comes later in the list.", "forward-reference"))
-    for line in [line for line in strategy.lines if line.kind != "refused" and _is_circular(line, numbered)]:
-        _refuse(line, Refusal("the lines that it refers to refer to it", "circular-reference"))
-    for line in list_in_order(strategy):
-        for number in line.depends_on:
-            other = numbered.get(number)
-            if line.kind != "refused" and other is not None and line.blocked_by is None:
-                if other.kind == "refused":
-                    line.blocked_by = number
-                elif other.blocked_by is not None:
-                    line.blocked_by = other.blocked_by
+def _mark_blocked(line: WorkingLine, references: Sequence[WorkingLine]) -> None:
+    """Mark a line that refers to a refused line, directly or through another one."""
+    for other in references:
+        line.blocked_by = other.number if other.kind == "refused" else other.blocked_by
         if line.blocked_by is not None:
-            line.notes.append(_note_blocked(line.blocked_by))
-
-
-def _note_blocked(number: int | None) -> Note:
-    return Note(f"the line depends on line {number}, which was refused.", "not-counted")
-
-
-def _is_circular(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> bool:
-    waiting, seen = list(line.depends_on), set[int]()
-    while waiting:
-        number = waiting.pop()
-        if number == line.number:
-            return True
-        if number not in seen and number in numbered and numbered[number].kind != "refused":
-            seen.add(number)
-            waiting += numbered[number].depends_on
-    return False
-
-
-def list_in_order(strategy: Strategy) -> Iterator[WorkingLine]:
-    """Yield the lines, each after those that it depends on."""
-    numbered = strategy.numbered
-    done: set[WorkingLine] = set()
-    for line in strategy.lines:
-        waiting = [line]
-        while waiting:
-            current = waiting[-1]
-            todo = [
-                numbered[number]
-                for number in current.depends_on
-                if number in numbered and numbered[number] not in done and current.kind != "refused"
-            ]
-            if todo and len(waiting) <= len(strategy.lines):
-                waiting.append(todo[0])
-                continue
-            waiting.pop()
-            if current not in done:
-                done.add(current)
-                yield current
-
-
-def _translate(line: WorkingLine, strategy: Strategy, translator: Translator) -> None:
-    if line.node is None or line.kind == "refused":
-        return
-    try:
-        piece = translator.translate(line.node)
-    except CannotExpressError as exc:
-        _refuse(line, exc.refusal)
-        _block(strategy, line)
-        return
-    line.pubmed, line.operator, line.own_losses = piece.text, piece.operator, piece.losses
-    line.notes += piece.notes
-    line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
-
-
-def inherit_losses(node: Node, numbered: Mapping[int, WorkingLine]) -> list[Loss]:
-    """Return one loss for each direction in which the lines differ that a line refers to."""
-    through: dict[Direction, dict[int, None]] = {}
-    for number, is_excluded in _list_polarities(node):
-        for loss in numbered[number].losses:
-            direction = (loss.negate() if is_excluded else loss).direction
-            through.setdefault(direction, {})[number] = None
-    return [
-        Loss(direction, f"because of line{'s' if len(numbers) > 1 else ''} {', '.join(map(str, sorted(numbers)))}")
-        for direction, numbers in through.items()
-    ]
-
-
-def _list_polarities(node: Node) -> list[tuple[int, bool]]:
-    """Return the lines that a line refers to, and whether NOT excludes them."""
-    polarities: list[tuple[int, bool]] = []
-    waiting: list[tuple[Node, bool]] = [(node, False)]
-    while waiting:
-        part, excluded = waiting.pop()
-        if isinstance(part, LineReference):
-            polarities.append((part.number, excluded))
-        elif isinstance(part, PubMedQuery):
-            polarities += [(number, is_not != excluded) for number, is_not in _list_query_polarities(part.query)]
-        elif isinstance(part, Exclude):
-            waiting += [(part.left, excluded), (part.right, not excluded)]
-        else:
-            waiting += [(child, excluded) for child in list_children(part)]
-    return polarities
-
-
-def _list_query_polarities(query: str) -> list[tuple[int, bool]]:
-    """Return the lines that a query of PubMed refers to, and whether NOT excludes them."""
-    polarities: list[tuple[int, bool]] = []
-    waiting = [(part, False) for part in parse(query).root.parts]
-    while waiting:
-        part, excluded = waiting.pop()
-        excluded = excluded != (part.operator == "NOT")
-        if isinstance(part.node, Group):
-            waiting += [(inner, excluded) for inner in part.node.parts]
-        elif part.node.is_history:
-            polarities.append((int(part.node.phrase[1:]), excluded))
-    return polarities
-
-
-def _block(strategy: Strategy, refused: WorkingLine) -> None:
-    """Mark the lines that depend on a line that was refused after its references were resolved."""
-    blocked = {refused.number}
-    changed = True
-    while changed:
-        changed = False
-        for line in strategy.lines:
-            if line.blocked_by is None and line.kind in ("search", "reference") and blocked & set(line.depends_on):
-                line.blocked_by = refused.number
-                line.notes.append(_note_blocked(refused.number))
-                blocked.add(line.number)
-                changed = True
+            text = f"the line depends on line {line.blocked_by}, which was refused."
+            line.notes.append(Note(text, "not-counted"))
+            return

@@ -6,9 +6,10 @@ from typing import ClassVar
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_within
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, read_reference
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import parse_period
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EBSCO
 from entrez_kit.query.dialects.tree import Unknown
-from entrez_kit.query.dialects.values import make_heading, parse_period
+from entrez_kit.query.dialects.values import make_heading
 
 
 def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:

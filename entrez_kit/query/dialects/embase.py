@@ -5,10 +5,12 @@ from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.limits import make_limit
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import OPEN_END, make_days, parse_period
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EMBASE
-from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown, Value
-from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading, parse_period
+from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown
+from entrez_kit.query.dialects.values import make_heading
 
 _CODES: Final = "|".join(EMBASE)
 
@@ -21,21 +23,6 @@ def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
         match[0],
         node=make_heading(name, explodes="exp" in marks, major="mj" in marks, vocabulary="emtree"),
     )
-
-
-_TYPES: Final = {
-    "review": "review",
-    "editorial": "editorial",
-    "letter": "letter",
-    "note": "comment",
-    "erratum": "published erratum",
-}
-
-
-def _read_type(lexer: Lexer, match: re.Match[str]) -> LineToken:
-    name = _TYPES.get(match[1].strip().lower())
-    node = Value("PTYP", name) if name else Unknown(match[0], "PubMed has no such publication type")
-    return LineToken("node", match[0], node=node)
 
 
 def _read_since(lexer: Lexer, match: re.Match[str]) -> LineToken:
@@ -53,17 +40,13 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
     node: Node
     if kind == "py":
         node = parse_period(name, "year") or Unknown(match[0], "the years cannot be read")
-    elif kind == "la" or name in ("english", "french", "german", "spanish"):
-        node = Value("LANG", name)
-    elif name in ("humans", "human", "animals", "female", "male"):
-        node = PubMedQuery({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
-    elif name in ("review", "editorial", "letter"):
-        node = Value("PTYP", name)
-    elif name == "medline":
+        return LineToken("node", match[0], node=node)
+    if name == "medline":
         node = PubMedQuery("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
-    else:
-        node = Unknown(match[0], "PubMed has no equivalent of this limit")
-    return LineToken("node", match[0], node=node)
+        return LineToken("node", match[0], node=node)
+    limit = make_limit(name, match[0])
+    lexer.notes += limit.notes
+    return LineToken("node", match[0], node=limit.node)
 
 
 def _read_quoted(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
@@ -85,7 +68,7 @@ class EmbaseLexer(Lexer):
         ),
         (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _read_limit),
         (re.compile(r"\[([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})\]/sd\b", re.IGNORECASE), _read_since),
-        (re.compile(r"'([^']+)'/it\b", re.IGNORECASE), _read_type),
+        (re.compile(r"'?((?<=')[^']+|(?<![\w-])[\w-]++)'?/(it)\b", re.IGNORECASE), _read_limit),
         (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _refuse_suffix),
         (re.compile(r"'([^']*)'"), _read_quoted),
         (

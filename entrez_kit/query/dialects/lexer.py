@@ -123,7 +123,7 @@ class Lexer:
             exc.notes = tuple(self.notes)
             raise
         check_proximity(node)
-        return ParsedLine(node, (*self.notes, *parser.notes))
+        return ParsedLine(node, tuple(dict.fromkeys((*self.notes, *parser.notes))))
 
 
 def make_proximity_reader(*, ordered: bool = False, minus: int = 0, default: int = 0) -> SignReader:

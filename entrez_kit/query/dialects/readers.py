@@ -8,6 +8,7 @@ from entrez_kit.query.dialects.cochrane import CochraneLexer
 from entrez_kit.query.dialects.ebsco import EbscoLexer
 from entrez_kit.query.dialects.embase import EmbaseLexer
 from entrez_kit.query.dialects.lexer import Lexer
+from entrez_kit.query.dialects.limits import LIMITERS, parse_limit, parse_limiters
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.ovid import OvidLexer
 from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
@@ -15,7 +16,6 @@ from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_r
 from entrez_kit.query.dialects.scopus import ScopusLexer
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.tree import AllOf, LineReference, ParsedLine
-from entrez_kit.query.dialects.values import LIMITERS, parse_limit, parse_limiters
 from entrez_kit.query.dialects.web_of_science import REMARKS, WosLexer, parse_timespan
 
 _LEXERS: Final[dict[str, type[Lexer]]] = {
@@ -65,7 +65,7 @@ def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> Pars
             if sign.search(plain):
                 raise LineError(f"the line has the syntax of {service}, which is not supported")
     if match := _LIMIT.fullmatch(plain) or _LIMIT_COMMAND.fullmatch(plain):
-        return parse_limit(int(match[1]), match[2])
+        return parse_limit(int(match[1]), match[2], is_mesh=vocabulary == "mesh")
     if match := _USE.fullmatch(plain):
         if _MEDLINE_FILES.match(match[2].strip()):
             return ParsedLine(LineReference(int(match[1])), (_MEDLINE_SELECTED,))
@@ -82,7 +82,7 @@ def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> Pars
     plain = _DATABASE_PART.sub("", plain) if dialect == "cochrane" else plain
     if dialect == "ebsco" and (limiters := LIMITERS.search(plain)):
         parsed = parse_line(plain[: limiters.start()], dialect, vocabulary=vocabulary)
-        nodes, notes = parse_limiters(limiters[0])
+        nodes, notes = parse_limiters(limiters[0], is_mesh=vocabulary == "mesh")
         node = AllOf((parsed.node, *nodes)) if nodes else parsed.node
         return ParsedLine(node, (*parsed.notes, *notes))
     if dialect == "wos" and (remarks := REMARKS.search(plain)):

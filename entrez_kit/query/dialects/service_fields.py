@@ -128,7 +128,9 @@ WOS: Final = {
     "PY": OVID["yr"],
     "LA": OVID["lg"],
     "AD": OVID["in"],
-    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("KP", "WC", "DT", "CU", "OG", "FO", "SU", "DO", "UT")},
+    "DT": _scope("DT", (), ("TYPE",)),
+    **{code: _scope(code, (), (f"limit {code}",)) for code in ("WC", "CU", "OG", "FO", "SU")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("KP", "DO", "UT")},
 }
 
 SCOPUS: Final = {
@@ -146,7 +148,9 @@ SCOPUS: Final = {
     "SRCTITLE": OVID["jn"],
     "LANGUAGE": OVID["lg"],
     "ISSN": OVID["is"],
-    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("DOCTYPE", "SUBJAREA", "REF", "AFFILCOUNTRY", "DOI")},
+    "DOCTYPE": _scope("DOCTYPE", (), ("TYPE",)),
+    **{code: _scope(code, (), (f"limit {code}",)) for code in ("SUBJAREA", "AFFILCOUNTRY", "SRCTYPE", "PUBSTAGE")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("REF", "DOI")},
 }
 
 COCHRANE: Final = {

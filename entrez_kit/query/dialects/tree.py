@@ -29,6 +29,8 @@ class Loss:
 
     direction: Direction
     text: str
+    is_limit: bool = False
+    """Whether a limit was left out."""
 
     def negate(self) -> "Loss":
         """Return the loss of a part that NOT excludes."""
@@ -145,10 +147,11 @@ class Exclude:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part without an equivalent in PubMed."""
+    """A part without an equivalent in PubMed; a limit is left out, and another part makes the line unsearchable."""
 
     text: str
     reason: str
+    is_limit: bool = False
 
 
 Node: TypeAlias = (

@@ -93,7 +93,7 @@ def test_an_unknown_field_is_refused_and_not_searched_as_words(text: str, dialec
             'asthma[ti] NOT ("Animals"[mh] NOT "Humans"[mh])',
             "not_expressible",
         ),
-        ("'review'/it", "embase", '"review"[pt]', "exact"),
+        ("'review'/it", "embase", '"review"[pt]', "narrower"),
         ("MeSH descriptor Asthma explode all trees", "cochrane", '"Asthma"[mh]', "exact"),
         ("MeSH descriptor Asthma, this term only", "cochrane", '"Asthma"[mh:noexp]', "exact"),
         ("[mh /DT]", "cochrane", '"drug therapy"[sh]', "exact"),
