@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.detect import find_signs
+from entrez_kit.query.dialects.limits import LIMITERS
 from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.reference_lines import is_reference_line
 
@@ -21,7 +22,9 @@ MAX_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
 MAX_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
-_NUMBER: Final = re.compile(r"\s*(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)")
+_NUMBER: Final = re.compile(
+    r"\s*(?:(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)|\(([0-9]{1,4})\)\s+)"
+)
 _OWN_NUMBER: Final = re.compile(r"[#Ss]?[0-9]{1,4}[.):] ")
 _OPERATES: Final = re.compile(r"(?:or|and|not)\s++(?:\(*+\s*+[#Ss]?[0-9]|#)", re.IGNORECASE)
 _RANGE_AFTER: Final = re.compile(r"(?:or|and)\s+[0-9]+\s*-\s*[0-9]+\s*$", re.IGNORECASE)
@@ -43,20 +46,28 @@ _COUNT: Final = re.compile(
     r"(?: |(?<=[\])\"])|(?<=[^0-9][/.]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$"
 )
 _COMMA_COUNT: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
+_COUNTS: Final = (
+    _COUNT,
+    *(re.compile(rf" ([0-9]{{1,3}}(?: [0-9]{{3}}){{{groups}}})$") for groups in (3, 2, 1)),
+    _COMMA_COUNT,
+)
+"""The forms of a count at the end of a line, the longest first."""
 _DIGITS: Final = re.compile(r"[0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+")
 _COMPLETE: Final = re.compile(
     r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|/[a-z]{2,3}|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
 )
 _ENDS_OPEN: Final = re.compile(
     r"(?:\b(?:or|and|not|adj[0-9]*+|near(?:/[0-9]++)?|next)|,|[([{]|(?:^|\b(?:or|and|not) |[(,] ?)exp"
-    r"|\b(?:or|and) ?/|[0-9] ?-|^[0-9]+ ?/|^limit .{1,40} to"
+    r"|\b(?:or|and) ?/|[0-9] ?-|^[0-9]+ ?/|^limit .{1,40} to|\bexplode(?: all)?|\bthis term"
     r"|(?:^|\b(?:or|and|not) |\( ?)(?-i:TI|AB|TX|SU|MH|MM|PT)) ?$",
     re.IGNORECASE,
 )
 _BEGINS_INSIDE: Final = re.compile(
-    r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b|(?:timespan|indexes) ?[:=])",
+    r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b|(?:timespan|indexes|refined by) ?[:=])",
     re.IGNORECASE,
 )
+_FILTERS: Final = re.compile(r"filters?(?: applied| activated)? ?:", re.IGNORECASE)
+"""The filters that PubMed's website prints below a query."""
 _HYPHENATED: Final = re.compile(
     r"(?:^|[\s(\"'])(?:after|all|anti|co|cross|double|evidence|follow|half|high|home|hospital|in|inter|intra|long|low|meta"
     r"|mid|mini|multi|near|non|off|on|over|peri|placebo|population|post|pre|pro|quasi|re|school|self|semi|short|single"
@@ -75,6 +86,10 @@ _FIELD_NAMES: Final = {
     "AUTHOR": "AU",
     "PUBLICATION NAME": "SO",
     "YEAR PUBLISHED": "PY",
+    "PUBLICATION YEARS": "PY",
+    "RESEARCH AREAS": "SU",
+    "WEB OF SCIENCE CATEGORIES": "WC",
+    "COUNTRIES/REGIONS": "CU",
     "LANGUAGE": "LA",
     "LANGUAGES": "LA",
     "DOCUMENT TYPE": "DT",
@@ -188,7 +203,7 @@ def _match_number(line: str) -> tuple[int, str] | None:
     expression = text[match.end() :].strip()
     if _OPERATES.match(expression) and not _RANGE_AFTER.match(expression):
         return None
-    return int(match[1]), expression
+    return int(match[1] or match[2]), expression
 
 
 def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
@@ -240,7 +255,7 @@ def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
             lines[-1].original += raw
             continue
         count = re.sub(r"[^0-9]", "", row[-2])
-        text = repair(row[1])
+        text = repair(f"{row[1]} Filters: {row[3]}" if len(row) > 6 and row[3] else row[1])
         lines.append(PrintedLine(raw, "expression", text, int(row[0]), int(count) if count else None, rows=[text]))
     return lines
 
@@ -288,6 +303,9 @@ class _LineReader:
             return self._read_numbered(index)
         text = repair(" ".join(_split_cells(raw)))
         previous = self._lines[-1] if self._lines else None
+        if previous is not None and previous.role == "expression" and self._is_limit(text):
+            previous.append(raw, text)
+            return index + 1
         if self._numbers and previous is not None and previous.role == "expression":
             if not previous.text or (_has_room(previous) and _is_open(previous.text)):
                 previous.append(raw, text)
@@ -373,6 +391,12 @@ class _LineReader:
         if self._numbers and (previous is None or not self._continues(previous, text, index)):
             return "header"
         return "expression"
+
+    def _is_limit(self, text: str) -> bool:
+        """Return whether a row has limits that a service prints below a query."""
+        if _FILTERS.match(text):
+            return any("pubmed" in find_signs(line.text) for line in self._lines)
+        return text.lower().startswith("refined by")
 
     def _has_expression(self) -> bool:
         return any(line.role == "expression" for line in self._lines)
@@ -474,6 +498,10 @@ _REMARKS: Final = (
     re.compile(r" (?:advanced|basic)(?: (?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
 )
 """What services print after the count: the date or the time of the search, or its type."""
+_LEADING_COUNT: Final = re.compile(
+    r"([0-9]{1,3}(?:,[0-9]{3})*) (?=\(*(?:TS|TI|AB|AK|SO|AU|ALL|PY|DO|OG|SU)\s?=|\(*#\s?[0-9])"
+)
+"""The count that Web of Science prints before a query."""
 _GROUPED: Final = re.compile(r" [0-9]{1,3}(?: [0-9]{3}){1,4}$")
 _NO_COUNT_AFTER: Final = re.compile(
     r"(?:[-=<>:]|\b(?:to|from|adj|near|next|within|type|grade|stage|phase)) ?$", re.IGNORECASE
@@ -485,7 +513,9 @@ def _parse_count(text: str) -> int:
 
 
 def _take_leading_count(raw: str, text: str) -> tuple[str, int | None]:
-    """Return an expression without the count that stands in its own cell before it, and the count."""
+    """Return an expression without the count before it, in its own cell or before a field, and the count."""
+    if match := _LEADING_COUNT.match(text):
+        return text[match.end() :], _parse_count(match[1])
     first, separator, rest = raw.partition("\t")
     if separator and rest.strip() and _DIGITS.fullmatch(first.strip()):
         return repair(rest.replace("\t", " ")), _parse_count(first)
@@ -503,13 +533,13 @@ def _strip_remarks(text: str) -> str:
 
 def _strip_count(text: str) -> tuple[str, int | None]:
     """Return an expression without the count that is printed after it, and the count."""
-    for pattern in (_COUNT, _COMMA_COUNT):  # in "1 or 2 350,000" the blank separates no thousands
-        match = pattern.search(text)
-        if match is None:
-            continue
+    # The longest count is not always right: in "1 or 2 450 001" the 2 is the number of a line.
+    for match in filter(None, (pattern.search(text) for pattern in _COUNTS)):
         before = text[: match.start()].rstrip()
-        if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
+        if not before or _ENDS_OPEN.search(before):
             continue
+        if not _COMPLETE.search(before) and not LIMITERS.search(before):
+            break
         if re.search(r"\b(?:or|and|not)/[0-9, -]*+$", before, re.IGNORECASE) and "," in before[-3:]:
             continue
         return before, _parse_count(match[1])

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.query.dialects.detect import choose_dialect, detect
-from entrez_kit.query.dialects.notes import CannotExpressError, MissingLimitError, Note, RefusedLineError
+from entrez_kit.query.dialects.detect import choose_dialect, detect, find_signs
+from entrez_kit.query.dialects.notes import CannotExpressError, MissingLimitError, Note, Refusal, RefusedLineError
 from entrez_kit.query.dialects.pieces import choose_label
-from entrez_kit.query.dialects.readers import parse_line
+from entrez_kit.query.dialects.readers import find_unsupported_service, parse_line
 from entrez_kit.query.dialects.reference_lines import is_reference_line
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.spellings import WordList
@@ -39,6 +39,8 @@ _DATABASES: Final = {
     "cab": re.compile(r"\bglobal health\b|\bcab abstracts\b", re.IGNORECASE),
 }
 """Databases of Ovid and EBSCO whose headings are not MeSH, by thesaurus."""
+_DATABASE: Final = re.compile(r"\bDatabase - ([\w ]{3,60})")
+"""The database that EBSCO prints after a search."""
 MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
@@ -163,29 +165,51 @@ def read_strategy(
     main = dialect or choose_dialect(line.text for line in expressions)
     headers = " ".join(line.text for line in printed if line.role != "expression")
     body = " ".join(line.text for line in expressions)
-    thesaurus = _find_thesaurus(headers, body)
-    lines = [_parse_line(line, main, thesaurus) for line in printed]
+    names = " ".join((headers, *_DATABASE.findall(body)))
+    thesaurus = _find_thesaurus(names, body)
+    is_plain = dialect is None and not any(find_signs(line.text) for line in expressions)
+    service = find_unsupported_service(headers) if is_plain else None
+    lines = [_parse_line(line, main, thesaurus, service) for line in printed]
     refuse_wrong_references(lines)
     _translate_lines(lines, words, proximity, vocabulary)
     return Strategy(main, lines)
 
 
 def _find_thesaurus(headers: str, body: str) -> str:
-    """Return the thesaurus of the headings: that of a database that the headers name, or MeSH."""
+    """Return the thesaurus of the headings: that of a database that the headers name, or MeSH.
+
+    MEDLINE has no descriptors in the field DE of EBSCO.
+    """
     if re.search(r"\buse\s+(?:oemezd|emczd|emed)", body):
         return "emtree"
     if re.search(r"\bmedline\b", headers, re.IGNORECASE):
         return "cinahl" if re.search(r"\bcinahl\b", headers, re.IGNORECASE) else "mesh"
-    return next((name for name, sign in _DATABASES.items() if sign.search(headers)), "mesh")
+    named = next((name for name, sign in _DATABASES.items() if sign.search(headers)), None)
+    return named or ("other" if re.search(r"\bDE \(?\"", body) else "mesh")
 
 
-def _parse_line(printed: PrintedLine, main: Dialect, thesaurus: str) -> WorkingLine:
+def _parse_line(printed: PrintedLine, main: Dialect, thesaurus: str, service: str | None) -> WorkingLine:
+    """Return a line with its meaning.
+
+    Args:
+        printed: the line as printed.
+        main: the service of most lines.
+        thesaurus: the thesaurus of the headings.
+        service: the service of the headers if its lines cannot be read.
+    """
     if printed.role == "comment":
         return WorkingLine(printed, "comment")
     if printed.role == "header":
         return WorkingLine(printed, "header")
-    dialect = main if is_reference_line(printed.text) else detect(printed.text, main) or main
+    is_reference = is_reference_line(printed.text)
+    dialect = main if is_reference else detect(printed.text, main) or main
     line = WorkingLine(printed, "search", dialect)
+    if service is not None and not is_reference:
+        text = (
+            f"the headers name {service}, whose lines cannot be read; give the dialect if they are for another service"
+        )
+        line.refuse(Refusal(text, "syntax-error"))
+        return line
     if dialect != main:
         line.notes.append(Note(f"the line has the syntax of {dialect}.", "other-dialect"))
     try:

@@ -52,6 +52,7 @@ class EbscoLexer(Lexer):
         (re.compile(r"EM ([0-9]{4,8} ?-? ?[0-9]{0,8})(?= |\)|$)"), _read_entry),
         (re.compile(r"(M[HMJ]|EM|ZR|ZT|RV|AN|UI|GC)(?= ?\(| [\w\"])"), _refuse_field),
         (re.compile(rf"({'|'.join(EBSCO)}|ti|tx|ab(?! initio))(?= |\(|\") ?"), make_prefix_reader(EBSCO)),
+        (re.compile(r"((?!OR|IN)[A-Z]{2})(?= ?[(\"])"), _refuse_field),
         (re.compile(r"N([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader()),
         (re.compile(r"W([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),
         (re.compile(r"S([0-9]{1,4})(?=[ )]|$)"), read_reference),

@@ -1,5 +1,6 @@
 """The parser of expressions: tokens of any service, its order of operators, and what adjacent words mean."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -206,8 +207,9 @@ class Parser:
 
 def _drop_unknown_fields(scope: Scope) -> Scope:
     """Return the fields of a list that PubMed has, with a loss for each other one."""
-    unknown = [value for value in scope.values if value.startswith("unknown ")]
-    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {value[8:]!r}") for value in unknown)
+    unknown = [value for value in scope.values if value.startswith(("unknown ", "thesaurus "))]
+    names = [re.split("[ :]", value)[-1] for value in unknown]
+    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {name!r}") for name in names)
     values = tuple(value for value in scope.values if value not in unknown)
     return replace(scope, values=values, losses=(*scope.losses, *losses)) if unknown else scope
 

@@ -31,7 +31,8 @@ _SUBJECTS: Final = {
 """Species and sexes, as MeSH has them."""
 _CHILDREN: Final = "infant[mh] OR child[mh] OR adolescent[mh]"
 _AGES: Final = {
-    **dict.fromkeys(("all child", "all children", "childhood", "child birth 18"), _CHILDREN),
+    **dict.fromkeys(("all child", "all children", "child birth 18"), _CHILDREN),
+    "childhood": "infant[mh] OR child[mh]",
     **dict.fromkeys(("all infant", "infant birth 23"), "infant[mh]"),
     **dict.fromkeys(("newborn", "newborn infant", "infant, newborn", "neonatal"), "infant, newborn[mh]"),
     "infant": "infant[mh:noexp]",
@@ -88,7 +89,8 @@ _CLINICAL_LOSSES: Final = (
 )
 _MISSING: Final = re.compile(
     r"(?:conference|meeting|proceedings|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental"
-    r"|daily|book|chapter|data paper|peer[ -]review|scholarly|academic|dissertation|evidence[ -]based|in[ -]vitro"
+    r"|daily|book|chapter|data paper|peer[ -]review(?:ed)?"
+    r"|scholarly|academic|dissertation|evidence[ -]based|in[ -]vitro"
     r"|in[ -](?:process|data[ -]review)|outpatient|inpatient|embase|exclude medline|remove medline|pubmed[ -]not)\b.*"
     r"|(?:journal|magazine|thes[ei]s|report|proceeding|embryo|fetus|chapter|book|dissertation|outpatient|inpatient)s?"
     r"|medline|early access|short survey|nonhuman|(?:animal|human|clinical|controlled|major clinical) (?:study|"
@@ -186,7 +188,7 @@ def make_limit(name: str, text: str) -> ParsedLine:
 
 
 def _miss_limit(text: str) -> Unknown:
-    return Unknown(" ".join(text.split()), "PubMed has no such limit", is_limit=True)
+    return Unknown(" ".join(text.split()), "PubMed has no such limit", kind="limit")
 
 
 # Ovid
@@ -253,7 +255,7 @@ def _parse_limit(text: str, is_mesh: bool) -> ParsedLine:
     known = find_limit(inner, is_mesh=is_mesh)
     if known is not None:
         return known
-    if _MISSING.fullmatch(inner.strip("\"' ")):
+    if _MISSING.fullmatch(inner.strip("\"' ")) or re.match(r"[\"']?[0-9]{3,4} [a-z]", inner, re.IGNORECASE):
         return ParsedLine(_miss_limit(inner))
     return ParsedLine(Unknown(text, "PubMed has no such limit; write the filter as a separate line"))
 

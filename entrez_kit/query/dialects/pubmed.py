@@ -17,6 +17,7 @@ _BARE_NUMBER: Final = re.compile(
 _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 
+_FOREIGN_OPERATOR: Final = re.compile(r"\b(?:near|next|pre|w|n)/[0-9]+\b|\badj[0-9]+\b", re.IGNORECASE)
 _FILTERS: Final = re.compile(r" (?:filters?|limits?)(?: applied| activated)? ?: ?(.+)$", re.IGNORECASE)
 _FILTER_YEARS: Final = re.compile(
     r"(?:publication date )?from ([0-9]{4}(?:/[0-9]{1,2}){0,2}) ?(?:-|to) ?([0-9]{4}(?:/[0-9]{1,2}){0,2}|present)",
@@ -99,6 +100,8 @@ def parse_pubmed(text: str) -> ParsedLine:
         raise LineError(
             "an opening parenthesis is not closed" if unbalanced > 0 else "a closing parenthesis has no opening one"
         )
+    if operator := _FOREIGN_OPERATOR.search(re.sub(r'"[^"]*"', "", upper)):
+        raise LineError(f'{operator[0]!r} is not an operator of PubMed; write a distance as in "a b"[tiab:~3]')
     numbers = [int(match[1]) for match in _HISTORY.finditer(re.sub(r'"[^"]*"', "", upper))]
     return ParsedLine(PubMedQuery(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
 

@@ -29,15 +29,27 @@ _LEXERS: Final[dict[str, type[Lexer]]] = {
 _LIMIT: Final = re.compile(r"limit (?:set )?#?([0-9]+) to (.+)", re.IGNORECASE | re.DOTALL)
 _LIMIT_COMMAND: Final = re.compile(r"\.\.l(?:imit)?/? ?#?([0-9]+) (.+)", re.IGNORECASE)
 _USE_AFTER: Final = re.compile(r"(.+[/.)]) use ([a-z0-9]+)", re.IGNORECASE)
-_USE: Final = re.compile(r"#?([0-9]+) use ([a-z0-9, ]++)", re.IGNORECASE)
+_USE: Final = re.compile(r"(\(?#?[0-9][^a-z]*(?:(?:or|and|not)[^a-z]+)*) use ([a-z0-9, ]++)", re.IGNORECASE)
 _MEDLINE_FILES: Final = re.compile(r"(?:med|ppez|prem|cmez|mesz|pmez|ppezv|medall|ppea)[a-z0-9]*", re.IGNORECASE)
 _DUPLICATES: Final = re.compile(r"(?:remove duplicates? from|\.\.dedup) #?([0-9]+)", re.IGNORECASE)
 _UNSUPPORTED: Final = {
-    "ProQuest": re.compile(r"\bnoft ?\(|\b(?:TI|AB|SU)(?:,(?:TI|AB|SU))+ ?\(|\bMAINSUBJECT\.EXACT", re.IGNORECASE),
+    "ProQuest": re.compile(
+        r"(?i:\bnoft ?\(|\b[a-z]+\.exact\b|\b(?:TI|AB|SU|IF)(?:,(?:TI|AB|SU|IF))+ ?\()"
+        r"|(?i:\b(?:ti|ab) ?\([^()]*\b(?:NEAR|PRE)/[0-9])"
+        r"|\b(?:su|pd|if|diskw)\("
+    ),
+    "ClinicalTrials.gov": re.compile(
+        r"\b(?:AREA|EXPAND|COVERAGE|RANGE)\[|\b(?:Condition|Intervention)(?: or disease)?s? ?:"
+    ),
     "the Virtual Health Library": re.compile(r"\b(?:mh|tw|ti|ab):[(\"]"),
     "Epistemonikos": re.compile(r"\b(?:title|abstract):\("),
 }
 """Signs of services whose lines cannot be read."""
+_REGISTERS: Final = re.compile(
+    r"\b(?:clinicaltrials\.gov|ictrp|isrctn|lilacs|epistemonikos|proquest|google scholar|opengrey|medrxiv)\b",
+    re.IGNORECASE,
+)
+"""Services whose lines have few signs or none."""
 _DATABASE_PART: Final = re.compile(
     r",? in (?:(?:clinical )?trials|cochrane reviews|other reviews|protocols|editorials|clinical answers|cdsr|central)"
     r"\b.*",
@@ -45,6 +57,12 @@ _DATABASE_PART: Final = re.compile(
 )
 _MEDLINE_SELECTED: Final = Note("The line selects the MEDLINE file of a search in several files.")
 _KEEP: Final = re.compile(r"from #?[0-9]+ keep\b.*", re.IGNORECASE)
+
+
+def find_unsupported_service(headers: str) -> str | None:
+    """Return the name of a service in the headers of a strategy whose lines cannot be read."""
+    match = _REGISTERS.search(headers)
+    return None if match is None else match[0]
 
 
 def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> ParsedLine:
@@ -60,7 +78,7 @@ def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> Pars
         CannotExpressError: no search has its meaning.
     """
     plain = " ".join(text.split())
-    if dialect in ("pubmed", "ebsco"):
+    if dialect in ("pubmed", "ebsco", "wos"):
         for service, sign in _UNSUPPORTED.items():
             if sign.search(plain):
                 raise LineError(f"the line has the syntax of {service}, which is not supported")
@@ -68,7 +86,8 @@ def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> Pars
         return parse_limit(int(match[1]), match[2], is_mesh=vocabulary == "mesh")
     if match := _USE.fullmatch(plain):
         if _MEDLINE_FILES.match(match[2].strip()):
-            return ParsedLine(LineReference(int(match[1])), (_MEDLINE_SELECTED,))
+            parsed = parse_references(match[1], OvidLexer.grammar.levels)
+            return replace(parsed, notes=(*parsed.notes, _MEDLINE_SELECTED))
         raise CannotExpressError(f"the line selects the records of another database ({match[2].strip()})")
     if dialect == "ovid" and (match := _USE_AFTER.fullmatch(plain)) and _MEDLINE_FILES.match(match[2]):
         parsed = parse_line(match[1], dialect)

@@ -68,9 +68,12 @@ OVID: Final = {
     "da": _scope("da", (), ("entry",)),
     "dc": _scope("dc", (), ("entry",)),
     "ep": _scope("ep", (), ("entry",)),
+    "ez": _scope("ez", (), ("entry",)),
     "up": _scope("up", (), ("change",)),
     **{code: _scope(code, (), (f"unknown {code}",)) for code in ("jw", "cm", "dq", "dv", "tn", "mf", "dm", "rs", "id")},
     **{code: _scope(code, (), (f"unknown {code}",)) for code in ("sy", "rx", "ux", "ox", "sb", "dp", "cp", "so", "rf")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("od", "gl", "dy", "cc", "tc", "cw", "bt", "hx", "sl")},
+    "de": _scope("de", (), ("thesaurus other:de",)),
 }
 """By code, the fields of Ovid MEDLINE."""
 
@@ -86,7 +89,7 @@ EMBASE: Final = {
     "ad": OVID["in"],
     "ff": OVID["in"],
     "py": OVID["yr"],
-    "de": _scope("de", (), ("unknown de",)),
+    "de": _scope("de", (), ("thesaurus emtree:de",)),
     "it": _scope("it", (), ("unknown it",)),
     "tn": _scope("tn", (), ("unknown tn",)),
     "dn": _scope("dn", (), ("unknown dn",)),
@@ -114,7 +117,7 @@ EBSCO: Final = {
     "IS": OVID["is"],
     "PY": OVID["yr"],
     "DT": OVID["yr"],
-    "DE": _scope("DE", (), ("unknown DE",)),
+    "DE": _scope("DE", (), ("thesaurus other:DE",)),
 }
 
 WOS: Final = {

@@ -88,8 +88,8 @@ class Translator:
         if isinstance(node, LineReference):
             return self._translate_reference(node.number)
         assert isinstance(node, Unknown)
-        kind = MissingLimitError if node.is_limit else CannotExpressError
-        raise kind(f"{node.text!r}: {node.reason}")
+        error = MissingLimitError if node.kind == "limit" else CannotExpressError
+        raise error(f"{node.text!r}: {node.reason}")
 
     def _translate_reference(self, number: int) -> Piece:
         if (reason := self.lines.missing.get(number)) is not None:
@@ -124,7 +124,8 @@ class Translator:
             try:
                 pieces.append(self.translate(part))
             except CannotExpressError as exc:
-                if not self.is_excluded and (isinstance(exc, MissingLimitError) or isinstance(part, Unknown)):
+                is_unread = isinstance(part, Unknown) and part.kind == "part"
+                if is_unread or (isinstance(exc, MissingLimitError) and not self.is_excluded):
                     raise
                 failures.append(exc)
                 losses.append(Loss("narrower", f"an alternative was left out: {exc}"))

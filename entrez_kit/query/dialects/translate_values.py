@@ -22,6 +22,7 @@ _THESAURI: Final = {
     "psycinfo": "APA PsycInfo",
     "amed": "AMED",
     "cab": "CAB Abstracts and Global Health",
+    "other": "another thesaurus",
 }
 
 

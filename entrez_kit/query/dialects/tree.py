@@ -79,7 +79,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubjectHeading:
-    """A subject heading; ``vocabulary`` is the thesaurus: mesh, emtree, cinahl, psycinfo, amed or cab."""
+    """A subject heading; ``vocabulary`` is the thesaurus: mesh, emtree, cinahl, psycinfo, amed, cab or other."""
 
     name: str
     explodes: bool = False
@@ -147,11 +147,14 @@ class Exclude:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part without an equivalent in PubMed; a limit is left out, and another part makes the line unsearchable."""
+    """A part without an equivalent in PubMed.
+
+    A limit is left out, and so is a field if it is an alternative. Another part makes the line unsearchable.
+    """
 
     text: str
     reason: str
-    is_limit: bool = False
+    kind: Literal["part", "field", "limit"] = "part"
 
 
 Node: TypeAlias = (

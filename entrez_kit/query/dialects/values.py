@@ -47,12 +47,16 @@ def convert_value(text: str, scope: Scope) -> Node:
     code = scope.values[0]
     plain = " ".join(text.strip().strip("\"'").replace("$", "*").split())
     if code.startswith("unknown "):
-        return Unknown(f"{text} in {scope.name}", f"PubMed has no equivalent of the field {code[8:]!r}")
+        return Unknown(f"{text} in {scope.name}", f"PubMed has no equivalent of the field {code[8:]!r}", "field")
+    if code.startswith("thesaurus "):
+        if "*" in plain:
+            return Unknown(f"{text} in {scope.name}", "PubMed has no words of the headings of other services", "field")
+        return make_heading(plain, vocabulary=code[10:].partition(":")[0])
     if code.startswith("limit "):
-        return Unknown(f"{text} in {scope.name}", f"PubMed has no limit {code[6:]!r}", is_limit=True)
+        return Unknown(f"{text} in {scope.name}", f"PubMed has no limit {code[6:]!r}", kind="limit")
     if code == "TYPE":
         limit = find_limit(plain, is_mesh=False)
-        return Unknown(plain, "PubMed has no such publication type", is_limit=True) if limit is None else limit.node
+        return Unknown(plain, "PubMed has no such publication type", kind="limit") if limit is None else limit.node
     if code in ("entry", "change", "year"):
         return parse_period(plain, code) or Unknown(text, "the date cannot be read")
     if code == "MESH":

@@ -134,3 +134,60 @@ def test_fields_of_embase_and_cochrane_are_read_as_most_lines_are() -> None:
     assert {line.dialect for line in cochrane.lines} == {"cochrane"}
     assert {line.dialect for line in embase.lines} == {"embase"}
     assert translate_line("asthma:ti,ab", "ovid").dialect == "embase"
+
+
+FIELDS: list[tuple[str, Dialect, str, str]] = [
+    ("'asthma':de OR asthma:ti", "embase", "asthma[tiab] OR asthma[ti]", "not_expressible"),
+    ("remicade:tn OR infliximab:ti", "embase", "infliximab[ti]", "narrower"),
+    ('DE "Parent Training" OR TI parenting', "ebsco", '"Parent Training"[tiab] OR parenting[ti]', "not_expressible"),
+    ("africa.gl. or africa.ti.", "ovid", "africa[ti]", "narrower"),
+    ("malaria.ti,od,de.", "ovid", "malaria[ti]", "narrower"),
+]
+
+
+@pytest.mark.parametrize(("text", "dialect", "pubmed", "label"), FIELDS)
+def test_a_field_that_pubmed_lacks_is_left_out_if_it_is_an_alternative(
+    text: str, dialect: Dialect, pubmed: str, label: str
+) -> None:
+    line = translate_line(text, dialect)
+
+    assert (line.pubmed, choose_label(line.losses)) == (pubmed, label)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(3 or 4) use oemezd",
+        "asthma[tiab] near/3 child[tiab]",
+        "AREA[ConditionSearch] asthma AND AREA[Phase] PHASE3",
+        "Condition: asthma | Intervention: exercise",
+        "ti(nurs* NEAR/2 burnout) OR ab(burnout)",
+        'su(burnout) AND la.exact("English")',
+        'TI asthma AND ZY "norway"',
+    ],
+)
+def test_lines_of_other_files_and_services_do_not_become_words(text: str) -> None:
+    strategy = read_strategy(
+        f"1. exp Asthma/\n2. x.ti.\n3. y.ti.\n4. z.ti.\n5. {text}\n" if "use" in text else f"{text}\n"
+    )
+
+    assert strategy.final is not None
+    assert strategy.final.kind == "refused"
+
+
+def test_lines_without_signs_below_the_name_of_a_register_are_refused() -> None:
+    text = "WHO ICTRP\n1. melatonin AND delirium\n2. ramelteon AND delirium\n3. 1 OR 2\n"
+    named = read_strategy(text)
+    given = read_strategy(text, dialect="pubmed")
+
+    assert [line.kind for line in named.lines] == ["header", "refused", "refused", "reference"]
+    assert "ICTRP" in str(named.numbered[1].refusal)
+    assert given.to_result().query is not None
+
+
+def test_cinahl_after_a_search_means_headings_of_cinahl() -> None:
+    text = 'S1 (MH "Self Care+") Interface - EBSCOhost Search Screen - Advanced Search Database - CINAHL Complete 90\n'
+    line = read_strategy(text).lines[0]
+
+    assert line.pubmed == '"Self Care"[tiab]'
+    assert choose_label(line.losses) == "not_expressible"
