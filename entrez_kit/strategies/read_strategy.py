@@ -23,8 +23,9 @@ MAX_JOINED: Final = 60
 MAX_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
 _NUMBER: Final = re.compile(
-    r"\s*(?:(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)|\(([0-9]{1,4})\)\s+)"
+    r"\s*(?:(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\s+[-–—]\s+|\t\s*|\s+|\s*$)|\(([0-9]{1,4})\)\s+)"
 )
+_NUMBER_CELL: Final = re.compile(r"[#S]?[0-9]{1,4}\.?")
 _OWN_NUMBER: Final = re.compile(r"[#Ss]?[0-9]{1,4}[.):] ")
 _OPERATES: Final = re.compile(r"(?:or|and|not)\s++(?:\(*+\s*+[#Ss]?[0-9]|#)", re.IGNORECASE)
 _RANGE_AFTER: Final = re.compile(r"(?:or|and)\s+[0-9]+\s*-\s*[0-9]+\s*$", re.IGNORECASE)
@@ -48,7 +49,9 @@ _COUNT: Final = re.compile(
 _COMMA_COUNT: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
 _COUNTS: Final = (
     _COUNT,
-    *(re.compile(rf" ([0-9]{{1,3}}(?: [0-9]{{3}}){{{groups}}})$") for groups in (3, 2, 1)),
+    re.compile(r" ([0-9]{1,3}(?: [0-9]{3}){3})$"),
+    re.compile(r" ([0-9]{1,3}(?: [0-9]{3}){2})$"),
+    re.compile(r" ([0-9]{1,3} [0-9]{3})$"),
     _COMMA_COUNT,
 )
 """The forms of a count at the end of a line, the longest first."""
@@ -58,7 +61,7 @@ _COMPLETE: Final = re.compile(
 )
 _ENDS_OPEN: Final = re.compile(
     r"(?:\b(?:or|and|not|adj[0-9]*+|near(?:/[0-9]++)?|next)|,|[([{]|(?:^|\b(?:or|and|not) |[(,] ?)exp"
-    r"|\b(?:or|and) ?/|[0-9] ?-|^[0-9]+ ?/|^limit .{1,40} to|\bexplode(?: all)?|\bthis term"
+    r"|\b(?:or|and) ?/|[0-9] ?-|^[0-9]+ ?/|^limit .{1,40} to|\bexplode(?: all)?|\bthis term|\band with"
     r"|(?:^|\b(?:or|and|not) |\( ?)(?-i:TI|AB|TX|SU|MH|MM|PT)) ?$",
     re.IGNORECASE,
 )
@@ -109,6 +112,7 @@ _CHARACTERS: Final = {
     **{"…": "...", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "＊": "*"},
 }
 _TABLE: Final = str.maketrans(_CHARACTERS)
+_BULLET: Final = re.compile(r"^\s*[-•▪◦·]\s+(?=\S)")
 _ENTITIES: Final = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#39;": "'", "&nbsp;": " "}
 
 
@@ -142,7 +146,7 @@ class PrintedLine:
 @lru_cache(maxsize=1024)
 def repair(text: str) -> str:
     """Return a text with the characters that a word processor or a web page changed written plainly."""
-    plain = replace_characters(text)
+    plain = _BULLET.sub("", replace_characters(text))
     plain = re.sub(r"\bexp\.\s+(?=[A-Z])", "exp ", plain)
     plain = re.sub(r"\bexp(?=\*)", "exp ", plain)
     plain = _FIELD_NAME.sub(lambda match: f"{_FIELD_NAMES[match[1]]}=", plain)
@@ -196,6 +200,8 @@ def _split_cells(line: str) -> list[str]:
 def _match_number(line: str) -> tuple[int, str] | None:
     """Return the number at the start of a line and the rest."""
     cells = _split_cells(line)
+    if len(cells) > 2 and not any(map(str.isdigit, cells[0])) and _NUMBER_CELL.fullmatch(cells[1]):
+        cells = cells[1:]  # the first column has the name of the concept
     text = "\t".join(cells)
     match = _NUMBER.match(text)
     if match is None:

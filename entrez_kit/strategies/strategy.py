@@ -33,14 +33,14 @@ MAX_QUERY: Final = 1_000_000
 """Largest number of characters of a query with all of its lines in it."""
 _DATABASES: Final = {
     "emtree": re.compile(r"\b(?:embase|emcare)\b", re.IGNORECASE),
-    "cinahl": re.compile(r"\bcinahl\b", re.IGNORECASE),
+    "cinahl": re.compile(r"\bcinahl\b|exclude medline records", re.IGNORECASE),
     "psycinfo": re.compile(r"\b(?:apa )?psyc(?:info|articles|extra)\b", re.IGNORECASE),
     "amed": re.compile(r"\bamed\b|\ballied and complementary medicine\b", re.IGNORECASE),
     "cab": re.compile(r"\bglobal health\b|\bcab abstracts\b", re.IGNORECASE),
 }
 """Databases of Ovid and EBSCO whose headings are not MeSH, by thesaurus."""
-_DATABASE: Final = re.compile(r"\bDatabase - ([\w ]{3,60})")
-"""The database that EBSCO prints after a search."""
+_DATABASE: Final = re.compile(r"\bDatabase - [\w ]{3,60}|\bExclude MEDLINE [Rr]ecords")
+"""The database that EBSCO prints after a search, and the limiter of one that is not MEDLINE."""
 MAX_WILDCARDS: Final = 256
 """PubMed answers a query with more truncated words like an outage."""
 
@@ -183,7 +183,7 @@ def _find_thesaurus(headers: str, body: str) -> str:
     if re.search(r"\buse\s+(?:oemezd|emczd|emed)", body):
         return "emtree"
     if re.search(r"\bmedline\b", headers, re.IGNORECASE):
-        return "cinahl" if re.search(r"\bcinahl\b", headers, re.IGNORECASE) else "mesh"
+        return "cinahl" if _DATABASES["cinahl"].search(headers) else "mesh"
     named = next((name for name, sign in _DATABASES.items() if sign.search(headers)), None)
     return named or ("other" if re.search(r"\bDE \(?\"", body) else "mesh")
 

@@ -31,7 +31,9 @@ def _read_since(lexer: Lexer, match: re.Match[str]) -> LineToken:
     return LineToken("node", match[0], node=node)
 
 
-def _refuse_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken:
+def _read_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    if (scope := EMBASE.get(match[1].lower())) is not None and scope.values:
+        return LineToken("node", match[0], node=Unknown(match[0], "PubMed has no equivalent of the field", "field"))
     raise LineError(f"the field {match[1]!r} is unknown", "unknown-field")
 
 
@@ -69,7 +71,7 @@ class EmbaseLexer(Lexer):
         (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _read_limit),
         (re.compile(r"\[([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})\]/sd\b", re.IGNORECASE), _read_since),
         (re.compile(r"'?((?<=')[^']+|(?<![\w-])[\w-]++)'?/(it)\b", re.IGNORECASE), _read_limit),
-        (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _refuse_suffix),
+        (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _read_suffix),
         (re.compile(r"'([^']*)'"), _read_quoted),
         (
             re.compile(rf": ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*)\b", re.IGNORECASE),

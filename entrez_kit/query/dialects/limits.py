@@ -43,6 +43,7 @@ _AGES: Final = {
     **dict.fromkeys(("all adult", "all adults", "adulthood", "adult 19"), "adult[mh]"),
     **dict.fromkeys(("young adult", "young adulthood"), "young adult[mh]"),
     "adult": "adult[mh:noexp]",
+    "young adult and adult": "young adult[mh] OR adult[mh:noexp]",
     **dict.fromkeys(("middle age", "middle aged"), "middle aged[mh]"),
     **dict.fromkeys(("middle aged 45", "middle aged + aged", "middle aged + aged 45"), "middle aged[mh] OR aged[mh]"),
     **dict.fromkeys(("all aged", "aged", "elderly"), "aged[mh]"),
@@ -119,7 +120,7 @@ def find_limit(name: str, *, is_mesh: bool) -> ParsedLine | None:
         plain = "humans only"
     if (query := _SUBJECTS.get(plain) or _find_age(plain, is_mesh=is_mesh)) is not None:
         return ParsedLine(_make_query(query, is_mesh=is_mesh), (_NOT_INDEXED,))
-    if (kind := _find_type(plain)) is not None:
+    if (kind := find_type(plain)) is not None:
         if not is_mesh:
             return ParsedLine(_make_query(f'"{kind}"[pt]', is_mesh=False))
         return ParsedLine(Value("PTYP" if plain.endswith(", all") else "PTYP=", kind))
@@ -153,7 +154,7 @@ def _find_age_heading(name: str) -> str | None:
     return _AGES.get(label.strip())
 
 
-def _find_type(name: str) -> str | None:
+def find_type(name: str) -> str | None:
     """Return the publication type of PubMed for its name in a service, such as "review articles"."""
     shorter = name.removesuffix(", all").removesuffix(" articles").removesuffix(" article")
     singular = re.sub(r"reviews$", "review", shorter.removesuffix("s"))
@@ -175,6 +176,18 @@ def find_kind(name: str) -> str:
         if name not in _OTHERS
         else name
     )
+
+
+def change_indexing(node: Node) -> Node:
+    """Return a publication type of a service with another indexing than MEDLINE as a limit; other nodes as they are."""
+    if isinstance(node, Value) and node.code in ("PTYP", "PTYP="):
+        return make_limit(node.text, node.text).node
+    return node
+
+
+def is_missing_type(name: str) -> bool:
+    """Return whether a publication type is one that other services have and PubMed lacks."""
+    return find_type(name) is None and _MISSING.fullmatch(name) is not None
 
 
 def make_limit(name: str, text: str) -> ParsedLine:
@@ -203,8 +216,8 @@ def parse_limit(number: int, text: str, *, is_mesh: bool) -> ParsedLine:
         is_mesh: whether the records have the indexing of MEDLINE.
     """
     limits = [_parse_limit(part.strip(), is_mesh) for part in _split_at(_remove_parentheses(text), "and")]
-    notes = tuple(note for limit in limits for note in limit.notes)
-    return ParsedLine(AllOf((LineReference(number), *(limit.node for limit in limits))), notes)
+    notes = dict.fromkeys(note for limit in limits for note in limit.notes)
+    return ParsedLine(AllOf((LineReference(number), *(limit.node for limit in limits))), tuple(notes))
 
 
 _PIECES: Final = re.compile(r'"[^"]*"|[()]| (?:and|or) |[^"() ]+| |"', re.IGNORECASE)

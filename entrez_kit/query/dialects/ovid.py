@@ -24,7 +24,9 @@ _HEADING: Final = re.compile(
     r"(?P<gloss> ?\[[^\[\]]*\])?(?= |\)|$)",
     re.IGNORECASE,
 )
-_NOT_A_NAME: Final = re.compile(r" (?:or|not|adj[0-9]*) |^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
+_NOT_A_NAME: Final = re.compile(
+    r" (?:or|not|adj[0-9]*) |^(?:or|and|not|#?[0-9]{1,4} and)\b| and exp |[$?]|\*", re.IGNORECASE
+)
 
 
 def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken | None:

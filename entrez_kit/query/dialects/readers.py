@@ -8,14 +8,14 @@ from entrez_kit.query.dialects.cochrane import CochraneLexer
 from entrez_kit.query.dialects.ebsco import EbscoLexer
 from entrez_kit.query.dialects.embase import EmbaseLexer
 from entrez_kit.query.dialects.lexer import Lexer
-from entrez_kit.query.dialects.limits import LIMITERS, parse_limit, parse_limiters
+from entrez_kit.query.dialects.limits import LIMITERS, change_indexing, parse_limit, parse_limiters
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.ovid import OvidLexer
 from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
 from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references, refuse_unclear_references
 from entrez_kit.query.dialects.scopus import ScopusLexer
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.tree import AllOf, LineReference, ParsedLine
+from entrez_kit.query.dialects.tree import AllOf, LineReference, ParsedLine, rebuild
 from entrez_kit.query.dialects.web_of_science import REMARKS, WosLexer, parse_timespan
 
 _LEXERS: Final[dict[str, type[Lexer]]] = {
@@ -120,4 +120,5 @@ def parse_line(text: str, dialect: Dialect, *, vocabulary: str = "mesh") -> Pars
         lexer = EbscoLexer(plain, vocabulary=vocabulary)
     else:
         lexer = _LEXERS[dialect](plain)
-    return lexer.parse()
+    parsed = lexer.parse()
+    return parsed if vocabulary == "mesh" else replace(parsed, node=rebuild(parsed.node, change_indexing))

@@ -90,7 +90,7 @@ EMBASE: Final = {
     "ff": OVID["in"],
     "py": OVID["yr"],
     "de": _scope("de", (), ("thesaurus emtree:de",)),
-    "it": _scope("it", (), ("unknown it",)),
+    "it": _scope("it", (), ("TYPE",)),
     "tn": _scope("tn", (), ("unknown tn",)),
     "dn": _scope("dn", (), ("unknown dn",)),
     "df": _scope("df", (), ("unknown df",)),

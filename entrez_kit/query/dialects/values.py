@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.limits import find_limit
+from entrez_kit.query.dialects.limits import find_limit, find_type, is_missing_type
 from entrez_kit.query.dialects.notes import LineError
 from entrez_kit.query.dialects.periods import parse_period
 from entrez_kit.query.dialects.qualifiers import DELETED, PUBLICATION_TYPES, QUALIFIERS
@@ -27,6 +27,8 @@ def make_heading(
 ) -> Node:
     """Return a heading, or the publication type that is typed as one."""
     plain = " ".join(_BRACKETS.sub("", name.strip().strip("\"'“”")).replace("*", "").split()).rstrip(".")
+    if vocabulary != "mesh":  # the subheadings are others, too; only the words of the heading are searched
+        return SubjectHeading(plain, explodes, major, (), vocabulary)
     names: list[str] = []
     for code in re.split(r"[,/ ]+", qualifiers.strip()):
         if not code:
@@ -37,7 +39,7 @@ def make_heading(
         if known in DELETED:
             return Unknown(f"{name}/{known}", DELETED[known])
         names.append(known)
-    if vocabulary == "mesh" and plain.lower() in PUBLICATION_TYPES and not names:
+    if plain.lower() in PUBLICATION_TYPES and not names:
         return Value("PTYP" if explodes else "PTYP=", plain)
     return SubjectHeading(plain, explodes, major, tuple(names), vocabulary)
 
@@ -64,7 +66,10 @@ def convert_value(text: str, scope: Scope) -> Node:
     if code in ("SUBH", "SUBH+"):
         return Value(code, QUALIFIERS.get(plain.lower(), plain))
     if code == "PTYP":
-        return Value("PTYP=", plain)
+        if is_missing_type(plain.lower()):
+            return Unknown(plain, "PubMed has no such publication type", kind="limit")
+        kind = find_type(plain.lower())
+        return Value("PTYP=", plain if kind in (None, plain.lower()) else kind)
     return Value(code, plain)
 
 

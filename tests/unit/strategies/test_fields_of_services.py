@@ -191,3 +191,32 @@ def test_cinahl_after_a_search_means_headings_of_cinahl() -> None:
 
     assert line.pubmed == '"Self Care"[tiab]'
     assert choose_label(line.losses) == "not_expressible"
+
+
+def test_publication_types_and_subheadings_of_embase_are_not_those_of_medline() -> None:
+    text = (
+        "Embase <1980 to 2019>\n1. exp *heparin/ct, ae, cb\n2. heparin.ti.\n3. conference abstract.pt.\n"
+        "4. (conference abstract or editorial).pt.\n5. 2 not 3\n6. 2 not (conference abstract or editorial).pt.\n"
+        "7. editorial.pt. and 2\n"
+    )
+    lines = read_strategy(text).numbered
+
+    assert {number: line.pubmed for number, line in lines.items()} == {
+        1: "heparin[tiab]",
+        2: "heparin[ti]",
+        3: "",
+        4: "",
+        5: "#2",
+        6: '#2 NOT "editorial"[pt]',
+        7: '"editorial"[pt] AND #2',
+    }
+    assert choose_label(lines[1].losses) == "not_expressible"
+    assert [choose_label(lines[number].losses) for number in (5, 6, 7)] == ["wider", "narrower", "narrower"]
+
+
+def test_exclude_medline_records_is_a_limiter_of_cinahl() -> None:
+    text = 'S1 (MH "Self Care+")\nS2 S1 Limiters - Exclude MEDLINE Records; English Language\n'
+    lines = read_strategy(text).numbered
+
+    assert lines[1].pubmed == '"Self Care"[tiab]'
+    assert lines[2].pubmed == "#1 AND english[la]"

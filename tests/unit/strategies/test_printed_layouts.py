@@ -298,3 +298,27 @@ def test_a_count_after_a_limiter_of_ebsco_is_not_a_part_of_it() -> None:
     text = "S1\tTI asthma\t120\nS2\tS1\tLimiters - Publication Type: Randomized Controlled Trial\t87\n"
 
     assert list_queries(text)[2] == '#1 AND "randomized controlled trial"[pt]'
+
+
+@pytest.mark.parametrize("sign", ["–", "—", "-"])
+def test_a_dash_after_a_number_is_not_a_part_of_the_line(sign: str) -> None:
+    text = f"1 {sign} exp Asthma/\n2 {sign} wheez$.ti.\n3 {sign} 1 or 2\n"
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2"}
+
+
+@pytest.mark.parametrize("sign", ["-", "•"])
+def test_a_bullet_is_not_a_part_of_the_line(sign: str) -> None:
+    text = f"{sign} exp Asthma/\n{sign} wheez$.ti.\n{sign} 1 or 2\n"
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2"}
+
+
+def test_the_first_column_of_a_table_may_have_the_concepts() -> None:
+    text = (
+        "Concept\t#\tQuery\tHits\nPopulation\t1\texp Asthma/\t50321\n\t2\twheez$.ti.\t61234\n\t3\t1 or 2\t80123\n"
+        "Combined\t4\t3 and exp Child/\t543\n"
+    )
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2", 4: '#3 AND "Child"[mh]'}
+    assert [line.printed_count for line in read_lines(text)[1:]] == [50321, 61234, 80123, 543]
