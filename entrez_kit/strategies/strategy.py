@@ -26,7 +26,8 @@ from entrez_kit.strategies.line_references import (
     list_used_lines,
     refuse_wrong_references,
 )
-from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
+from entrez_kit.strategies.printed_lines import find_second_list, read_lines
+from entrez_kit.strategies.printed_rows import PrintedLine
 from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
 MAX_QUERY: Final = 1_000_000

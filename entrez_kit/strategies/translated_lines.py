@@ -12,7 +12,7 @@ from entrez_kit.query.dialects.pieces import Label
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import Loss, Node
-from entrez_kit.strategies.read_strategy import PrintedLine
+from entrez_kit.strategies.printed_rows import PrintedLine
 
 LineKind = Literal["search", "reference", "comment", "header", "refused"]
 MAX_CHARACTERS = 2_000_000

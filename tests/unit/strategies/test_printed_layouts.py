@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
+from entrez_kit.strategies.printed_lines import find_second_list, read_lines
+from entrez_kit.strategies.printed_rows import PrintedLine
 from entrez_kit.strategies.strategy import read_strategy
 from entrez_kit.strategies.translate_strategy import find_refused_error
 
