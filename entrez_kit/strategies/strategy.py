@@ -62,8 +62,7 @@ class Strategy:
     def final(self) -> WorkingLine | None:
         """The last line that is a search; some services print it first."""
         searches = [line for line in self.lines if line.kind not in ("comment", "header")]
-        numbered = [line for line in searches if line.number is not None]
-        return max(numbered, key=lambda line: line.number or 0) if numbered else searches[-1] if searches else None
+        return max(searches, key=lambda line: line.number or 0, default=None)
 
     def expand(self, line: WorkingLine) -> str | None:
         """Return the translation of a line with all other lines in it.
@@ -104,10 +103,10 @@ class Strategy:
         printed = line.printed
         is_text = line.kind in ("comment", "header")
         losses = [f"{loss.direction}: {loss.text}" for loss in line.losses]
-        if line.refusal is not None:
-            losses = [f"not_expressible: {line.refusal}"]
-        elif line.blocked_by is not None:
-            losses = [f"not_expressible: line {line.blocked_by} was refused"]
+        label = None if is_text else choose_label(line.losses)
+        if line.refusal is not None or line.blocked_by is not None:
+            reason = line.refusal if line.refusal is not None else f"line {line.blocked_by} was refused"
+            label, losses = "not_expressible", [f"not_expressible: {reason}"]
         return StrategyLine(
             number=line.number,
             original=printed.original,
@@ -115,11 +114,7 @@ class Strategy:
             dialect=line.dialect,
             repaired=_find_repair(printed) if not is_text else None,
             pubmed=line.pubmed or None,
-            label=None
-            if is_text
-            else "not_expressible"
-            if line.refusal is not None or line.blocked_by is not None
-            else choose_label(line.losses),
+            label=label,
             loss=losses,
             depends_on=line.depends_on,
             count=counts.get(line.number) if line.number is not None else None,
