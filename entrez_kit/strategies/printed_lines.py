@@ -52,7 +52,7 @@ _SEARCH: Final = re.compile(r"^search ?:? (?=\S)", re.IGNORECASE)
 """What PubMed printed before each query of a history."""
 _LABEL: Final = re.compile(r"^search(?: ?: ?| (?=[(#\"]))", re.IGNORECASE)
 """The same before one query: the word search can begin a query too."""
-_SORT: Final = re.compile(r" sort(?:ed)? by ?: ?[a-z ]{1,40}$", re.IGNORECASE)
+_SORT: Final = re.compile(r" sort(?:ed)? by ?: ?[a-z ]{1,40}?(?= filters? ?:|$)", re.IGNORECASE)
 
 
 def read_lines(text: str) -> list[PrintedLine]:

@@ -9,7 +9,7 @@ from entrez_kit.query.dialects.limits import make_limit
 from entrez_kit.query.dialects.notes import LineError
 from entrez_kit.query.dialects.periods import OPEN_END, make_days, parse_period
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EMBASE
-from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown
+from entrez_kit.query.dialects.tree import Node, Unknown
 from entrez_kit.query.dialects.values import make_heading
 
 _CODES: Final = "|".join(EMBASE)
@@ -42,9 +42,6 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
     node: Node
     if kind == "py":
         node = parse_period(name, "year") or Unknown(match[0], "the years cannot be read")
-        return LineToken("node", match[0], node=node)
-    if name == "medline":
-        node = PubMedQuery("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
         return LineToken("node", match[0], node=node)
     limit = make_limit(name, match[0])
     lexer.notes += limit.notes

@@ -94,6 +94,7 @@ _MISSING: Final = re.compile(
     r"|scholarly|academic|dissertation|evidence[ -]based|in[ -]vitro"
     r"|in[ -](?:process|data[ -]review)|outpatient|inpatient|embase|exclude medline|remove medline|pubmed[ -]not)\b.*"
     r"|(?:journal|magazine|thes[ei]s|report|proceeding|embryo|fetus|chapter|book|dissertation|outpatient|inpatient)s?"
+    r"|.{4,60}\((?:maximizes|best balance)\b.*"
     r"|medline|early access|short survey|nonhuman|(?:animal|human|clinical|controlled|major clinical) (?:study|"
     r"experiment|tissue|cell)|latest update|publisher",
     re.IGNORECASE,
