@@ -158,6 +158,8 @@ def test_a_field_that_pubmed_lacks_is_left_out_if_it_is_an_alternative(
     "text",
     [
         "(3 or 4) use oemezd",
+        "(knee adj pain).ti,ab. use oemezd",
+        "exp Pain/ use emczd",
         "asthma[tiab] near/3 child[tiab]",
         "AREA[ConditionSearch] asthma AND AREA[Phase] PHASE3",
         "Condition: asthma | Intervention: exercise",
