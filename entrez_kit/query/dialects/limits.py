@@ -89,14 +89,12 @@ _CLINICAL_LOSSES: Final = (
     Loss("narrower", "the filter of the service may have another text"),
 )
 _MISSING: Final = re.compile(
-    r"(?:conference|meeting|proceedings|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental"
-    r"|daily|book|chapter|data paper|peer[ -]review(?:ed)?"
-    r"|scholarly|academic|dissertation|evidence[ -]based|in[ -]vitro"
-    r"|in[ -](?:process|data[ -]review)|outpatient|inpatient|embase|exclude medline|remove medline|pubmed[ -]not)\b.*"
-    r"|(?:journal|magazine|thes[ei]s|report|proceeding|embryo|fetus|chapter|book|dissertation|outpatient|inpatient)s?"
-    r"|.{4,60}\((?:maximizes|best balance)\b.*"
-    r"|medline|early access|short survey|nonhuman|(?:animal|human|clinical|controlled|major clinical) (?:study|"
-    r"experiment|tissue|cell)|latest update|publisher",
+    r"(?:conference|meeting|proceedings?|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental|daily"
+    r"|books?|chapters?|data paper|peer[ -]review(?:ed)?|scholarly|academic|dissertations?|evidence[ -]based|in[ -]vitro"
+    r"|in[ -](?:process|data[ -]review)|outpatients?|inpatients?|embase|exclude medline|remove medline|pubmed[ -]not)\b.*"
+    r"|(?:animal|human|clinical|controlled|major clinical) (?:study|experiment|tissue|cell)"
+    r"|(?:journal|magazine|report|thesis|theses|embryo|fetus)s?|medline|early access|short survey|nonhuman"
+    r"|latest update|publisher|.{4,60}\((?:maximizes|best balance)\b.*",
     re.IGNORECASE,
 )
 """Limits of Ovid that PubMed lacks."""
@@ -147,7 +145,7 @@ def _find_age(name: str, *, is_mesh: bool) -> str | None:
 
 def _find_age_heading(name: str) -> str | None:
     label, _, span = re.sub(r"^[0-9]{3} (?=[a-z])", "", re.sub(r" ?[(<] ?", ": ", name)).partition(":")
-    first = re.search(r"\bbirth\b.*\b(?:18|23)\b|[0-9]+(?=\+| plus| and over)", span)
+    first = re.search(r"\bbirth\b.{1,20}\b(?:18|23)\b|(?<![0-9])[0-9]{1,3}+(?=\+| plus| and over)", span)
     if first is not None:
         numbers = " ".join(re.findall(r"birth|[0-9]+", first[0]))
         if query := _AGES.get(f"{label.strip()} {numbers}"):
@@ -167,16 +165,11 @@ def find_type(name: str) -> str | None:
 
 def find_kind(name: str) -> str:
     """Return the kind of a limit; PubMed's website joins the filters of one kind with OR."""
-    query = _SUBJECTS.get(name, "")
-    return (
-        "sexes"
-        if query in ("female[mh]", "male[mh]")
-        else "species"
-        if query
-        else "ages"
-        if name not in _OTHERS
-        else name
-    )
+    if name in _OTHERS:
+        return name
+    if name in _SUBJECTS:
+        return "sexes" if name in ("female", "male") else "species"
+    return "ages"
 
 
 def change_indexing(node: Node) -> Node:
