@@ -89,9 +89,10 @@ _CLINICAL_LOSSES: Final = (
     Loss("narrower", "the filter of the service may have another text"),
 )
 _MISSING: Final = re.compile(
-    r"(?:conference|meeting|proceedings?|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental|daily"
-    r"|books?|chapters?|data paper|peer[ -]review(?:ed)?|scholarly|academic|dissertations?|evidence[ -]based|in[ -]vitro"
-    r"|in[ -](?:process|data[ -]review)|outpatients?|inpatients?|embase|exclude medline|remove medline|pubmed[ -]not)\b.*"
+    r"(?:conference|meeting|proceedings?|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental"
+    r"|daily|books?|chapters?|data paper|peer[ -]review(?:ed)?|scholarly|academic|dissertations?|evidence[ -]based"
+    r"|in[ -]vitro|in[ -](?:process|data[ -]review)|outpatients?|inpatients?|embase|(?:exclude|remove) medline"
+    r"|pubmed[ -]not)\b.*"
     r"|(?:animal|human|clinical|controlled|major clinical) (?:study|experiment|tissue|cell)"
     r"|(?:journal|magazine|report|thesis|theses|embryo|fetus)s?|medline|early access|short survey|nonhuman"
     r"|latest update|publisher|.{4,60}\((?:maximizes|best balance)\b.*",
