@@ -263,7 +263,7 @@ class _LineReader:
             previous: the line above it.
         """
         if previous is not None and previous.role == "expression":
-            if self._is_limit(text):
+            if _has_room(previous) and self._is_limit(text):
                 return "continuation"
             if self._numbers:
                 return self._classify_below(text, index, previous)
@@ -271,11 +271,14 @@ class _LineReader:
             return "comment"
         if find_signs(text) or is_reference_line(text):
             return "expression"
-        is_first = self._numbers or not any(line.role == "expression" for line in self._lines)
-        if _YEARS.search(text) or (_HEADER.match(text) and (is_first or ":" in text)):
+        if _YEARS.search(text) or (_HEADER.match(text) and (":" in text or self._is_before_lines())):
             return "header"
         is_inside = previous is not None and count_open(previous.text) > 0
         return "header" if self._numbers or (text.endswith(":") and not is_inside) else "expression"
+
+    def _is_before_lines(self) -> bool:
+        """Return whether a row without a number is above all lines, or in a numbered list."""
+        return bool(self._numbers) or not any(line.role == "expression" for line in self._lines)
 
     def _classify_below(self, text: str, index: int, previous: PrintedLine) -> RowKind:
         """Return what a row without a number is, below an expression of a numbered list."""

@@ -72,20 +72,18 @@ class Strategy:
         if not line.is_search:
             return None
         known: dict[int, str | None] = {}
-        numbered = self.numbered
-
-        def fill(current: WorkingLine) -> str | None:
-            for number in list_used_lines(current.pubmed):
-                if number not in known:
-                    known[number] = fill(numbered[number])
-                if known[number] is None:
-                    return None
-            text = REFERENCE.sub(
-                lambda match: match[0] if match[1] is None else f"({known[int(match[1])]})", current.pubmed
-            )
-            return text if len(text) <= MAX_QUERY else None
-
-        return fill(line)
+        waiting = [line]
+        while waiting:
+            used = list_used_lines(waiting[-1].pubmed)
+            missing = [self.numbered[number] for number in used if number not in known]
+            if missing:
+                waiting += missing
+                continue
+            current = waiting.pop()
+            text = _insert_lines(current.pubmed, known)
+            if current.number is not None:
+                known[current.number] = text
+        return text
 
     def to_result(
         self, counts: Mapping[int, int] | None = None, proofs: Mapping[int, Proof] | None = None
@@ -121,6 +119,14 @@ class Strategy:
             proof=proofs.get(line.number) if line.number is not None else None,
             warnings=[str(note) for note in (*printed.notes, *line.notes)],
         )
+
+
+def _insert_lines(query: str, lines: Mapping[int, str | None]) -> str | None:
+    """Return a translation with other lines in it; None if one of them has no text, or the result is too long."""
+    if any(lines[number] is None for number in list_used_lines(query)):
+        return None
+    text = REFERENCE.sub(lambda match: match[0] if match[1] is None else f"({lines[int(match[1])]})", query)
+    return text if len(text) <= MAX_QUERY else None
 
 
 def _find_repair(printed: PrintedLine) -> str | None:

@@ -274,3 +274,13 @@ def test_not_in_a_line_of_pubmed_excludes_only_the_part_after_it() -> None:
 
     labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
     assert (labels[2], labels[3], labels[4]) == ("wider", "wider", "narrower")
+
+
+def test_a_long_chain_of_lines_has_a_query() -> None:
+    lines = "".join(f"{number}. limit {number - 1} to english language\n" for number in range(2, 1501))
+
+    query = read_strategy(f"1. asthma.ti.\n{lines}").to_result().query
+
+    assert query is not None
+    assert query.endswith(" AND english[la]")
+    assert query.count("english[la]") == 1499
