@@ -69,6 +69,16 @@ def find_tags_after_parentheses(tokens: Sequence[QueryToken], repairs: list[Repa
     return tags
 
 
+def can_truncate(before: str) -> bool:
+    """Return whether PubMed truncates a term, by the text before the first ``*`` of the word or of the whole phrase.
+
+    The User Guide demands four characters before the first ``*`` of a term, and a phrase is one term: ``"heart a*"``
+    is truncated. Whether spaces and punctuation count is not documented; only letters and digits are counted here. With
+    fewer, PubMed searches the bare word, and every ``*`` of the term is dropped here.
+    """
+    return sum(map(str.isalnum, before)) >= SHORTEST_STEM
+
+
 def measure_window(words: Sequence[str], distance: int) -> int:
     """Return the length of a window that has all words and at most ``distance`` other words.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.markup import flatten_scripts
-from entrez_kit.query.unsettled import SHORTEST_STEM
+from entrez_kit.query.unsettled import can_truncate
 
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*)+")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -63,11 +63,11 @@ def normalize(text: str) -> str:
 
 
 def split_pattern(text: str) -> list[str]:
-    """Return the folded words of a term; ``*`` is kept after the fourth character of a word and dropped before it."""
-    patterns = []
-    for word in _PATTERN.findall(fold(text)):
-        stem = word.partition("*")[0]
-        pattern = re.sub(r"\*+", "*", word) if len(stem) >= SHORTEST_STEM else word.replace("*", "")
-        if pattern:
-            patterns.append(pattern)
-    return patterns
+    """Return the folded words of a term: a word, or a phrase. ``*`` is kept only if PubMed truncates the term.
+
+    A ``*`` at the beginning of a word is dropped.
+    """
+    words = _PATTERN.findall(fold(text))
+    is_truncated = can_truncate("".join(words).partition("*")[0])
+    patterns = [re.sub(r"\*+", "*" if is_truncated else "", word.lstrip("*")) for word in words]
+    return [pattern for pattern in patterns if pattern]

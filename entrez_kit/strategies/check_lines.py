@@ -6,8 +6,19 @@ from typing import Final
 
 from entrez_kit.query import unsettled
 from entrez_kit.query.dialects.notes import CannotExpressError
-from entrez_kit.query.dialects.spellings import expand_pattern
-from entrez_kit.query.dialects.tree import AnyOf, DayRange, PubMedQuery, Value, WordPatterns, walk
+from entrez_kit.query.dialects.spellings import expand_patterns
+from entrez_kit.query.dialects.translate_proximity import list_phrases
+from entrez_kit.query.dialects.tree import (
+    AnyOf,
+    DayRange,
+    Near,
+    Node,
+    PubMedQuery,
+    Value,
+    WordPatterns,
+    list_children,
+    walk,
+)
 from entrez_kit.strategies.findings import CODES, LineProblem
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
 from entrez_kit.strategies.translated_lines import WorkingLine
@@ -75,23 +86,38 @@ def _check_alternatives(line: WorkingLine) -> Iterator[LineProblem]:
         return
     for node in walk(line.node):
         if isinstance(node, AnyOf):
-            words = [part for part in node.parts if isinstance(part, WordPatterns)]
             terms = [
-                Alternative(" ".join(part.patterns), part.scope.name if part.scope else "", part.text) for part in words
+                Alternative(" ".join(part.patterns), part.scope.name if part.scope else "", part.text)
+                for part in node.parts
+                if isinstance(part, WordPatterns)
             ]
             yield from find_redundant(line.number, terms)
             days = sum(isinstance(part, DayRange) for part in node.parts)
             if 0 < days < len(node.parts):
                 yield LineProblem("date-limit-inside", line.number, "A date is an alternative of search terms.")
-        if isinstance(node, WordPatterns) and any(map(_is_too_short, node.patterns)):
-            text = f"{node.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
+    for words in _list_phrases(line.node):
+        if _is_too_short(words):
+            text = f"{words.text} has fewer than {unsettled.SHORTEST_STEM} letters before its wildcard."
             yield LineProblem("short-truncation", line.number, text, "list the words")
 
 
-def _is_too_short(pattern: str) -> bool:
-    """Return whether PubMed cannot truncate a word, and its spellings cannot be written out."""
+def _list_phrases(node: Node) -> Iterator[WordPatterns]:
+    """Yield the words of a line; words that are next to each other in their order are one phrase."""
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, WordPatterns):
+            yield part
+        elif isinstance(part, Near) and (phrases := list_phrases(part)):
+            yield from phrases
+        else:
+            waiting += reversed(list_children(part))
+
+
+def _is_too_short(words: WordPatterns) -> bool:
+    """Return whether PubMed cannot truncate a word or a phrase, and its spellings cannot be written out."""
     try:
-        expand_pattern(pattern, None)
+        expand_patterns(words, None)
     except CannotExpressError as exc:
         return exc.refusal.code == "short-truncation"
     return False

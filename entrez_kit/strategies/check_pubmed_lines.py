@@ -9,7 +9,7 @@ from entrez_kit.query.dialects.renamed_headings import RENAMED
 from entrez_kit.query.dialects.tree import PubMedQuery
 from entrez_kit.query.fields import Tag, parse_tag
 from entrez_kit.query.parser import Group, Operand, parse
-from entrez_kit.query.words import STOP_WORDS, normalize
+from entrez_kit.query.words import STOP_WORDS, normalize, split_pattern
 from entrez_kit.strategies.check_lines import WITHOUT_ANIMALS
 from entrez_kit.strategies.findings import LineProblem
 from entrez_kit.strategies.redundancy import Alternative, find_redundant
@@ -59,11 +59,14 @@ def _check_field(number: int | None, operand: Operand, tag: Tag | None) -> Itera
 
 def _check_wildcards(number: int | None, operand: Operand, tag: Tag | None) -> Iterator[LineProblem]:
     for word in operand.phrase.split():
-        stem, star, _ = word.strip('"').partition("*")
-        if star and not stem:
+        if word.startswith("*"):
             yield LineProblem("wildcard-trap", number, f"{word} begins with a wildcard, which PubMed drops.")
-        elif star and len(re.sub(r"\W", "", stem)) < unsettled.SHORTEST_STEM and " " not in operand.phrase:
-            text = f"{word} has fewer than {unsettled.SHORTEST_STEM} letters before *; PubMed searches {stem}."
+    is_one_term = operand.quoted or tag is not None
+    for term in [operand.phrase] if is_one_term else operand.phrase.split():
+        stem, star, _ = term.partition("*")
+        if star and stem and not unsettled.can_truncate(stem):
+            searched = " ".join(split_pattern(term))
+            text = f"{term} has fewer than {unsettled.SHORTEST_STEM} letters before *; PubMed searches {searched}."
             yield LineProblem("short-truncation", number, text, "list the words")
     if match := _FOREIGN_MARKS.search(operand.phrase):
         yield LineProblem("wildcard-trap", number, f"{match[0]} in {operand.phrase} is not a wildcard of PubMed.", "*")

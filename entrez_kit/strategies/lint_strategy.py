@@ -23,8 +23,8 @@ from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import run_in_order
 from entrez_kit.strategies.check_strategy import check_currency, find_closure, list_headings
 from entrez_kit.strategies.findings import CODES, PRESS, LineProblem, Severity
+from entrez_kit.strategies.printed_rows import replace_characters
 from entrez_kit.strategies.prove_strategy import open_proving_copy
-from entrez_kit.strategies.read_strategy import replace_characters
 from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translate_strategy import count_lines, read_request

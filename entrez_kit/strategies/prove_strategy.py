@@ -11,7 +11,8 @@ from entrez_kit.query.dialects.pieces import list_directions
 from entrez_kit.query.dialects.tree import Loss
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.services import Services
-from entrez_kit.strategies.strategy import Strategy, inherit_losses, list_in_order
+from entrez_kit.strategies.line_references import inherit_losses, list_in_order
+from entrez_kit.strategies.strategy import Strategy
 from entrez_kit.strategies.translated_lines import Proof, WorkingLine
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def compare_records(
     translated: dict[int, Any] = {}
     proofs: list[LineProof] = []
     reasons: dict[int, str] = {}
-    for line in list_in_order(strategy):
+    for line in list_in_order(strategy.lines):
         if not line.is_search or line.node is None or line.number is None:
             continue
         unknown = next((number for number in line.depends_on if number not in meant), None)
@@ -110,9 +111,9 @@ def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
             line.own_losses = (*line.own_losses, *_describe_differences(proof, by_number[line.number], copy.name))
             text = "records of the copy contradict the translation; see its loss."
             line.notes.append(Note(text, "label-disproved"))
-    for line in list_in_order(strategy):
+    for line in list_in_order(strategy.lines):
         if line.node is not None and line.kind != "refused":
-            line.losses = tuple(dict.fromkeys((*line.own_losses, *inherit_losses(line.node, strategy.numbered))))
+            line.inherit_losses(inherit_losses(line.pubmed, strategy.numbered))
     for number, reason in reasons.items():
         strategy.numbered[number].notes.append(Note(f"{reason}.", "not-proven"))
     return by_number

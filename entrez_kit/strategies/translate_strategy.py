@@ -95,32 +95,29 @@ def refuse_untranslated(strategy: Strategy) -> StrategyResult:
 
 def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInput | None:
     """Return the error for a strategy whose last line cannot be searched."""
-    if result.query is None and strategy.final is not None:
-        final = strategy.final
-        if final.is_search:
-            return InvalidInput(
-                f"The last line with all other lines in it is longer than {MAX_QUERY:,} characters.",
-                invalid_input=f"line {final.number}",
-                recovery_hint="Divide the strategy: search lines in the middle first.",
-                details={"reason": "query_too_long", "partial": True},
-            )
-        blocked = final.blocked_by if final.blocked_by is not None else final.number
-        refusal = next((line.refusal for line in strategy.lines if line.number == blocked), "")
+    final = strategy.final
+    if result.query is not None or final is None:
+        return None
+    if final.is_search:
         return InvalidInput(
-            f"The last line cannot be searched in PubMed: line {blocked} was refused ({refusal}).",
-            invalid_input=f"line {blocked}",
-            recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
-            details={
-                "reason": "line_refused",
-                "partial": any(line.is_search for line in strategy.lines),
-                "missing": [
-                    {"number": line.number, "problem": str(line.refusal)}
-                    for line in strategy.lines
-                    if line.refusal is not None
-                ],
-            },
+            f"The last line with all other lines in it is longer than {MAX_QUERY:,} characters.",
+            invalid_input=f"line {final.number}",
+            recovery_hint="Divide the strategy: search lines in the middle first.",
+            details={"reason": "query_too_long", "partial": True},
         )
-    return None
+    blocked = final.blocked_by if final.blocked_by is not None else final.number
+    refused = [line for line in strategy.lines if line.refusal is not None]
+    refusal = next((line.refusal for line in refused if line.number == blocked), "")
+    return InvalidInput(
+        f"The last line cannot be searched in PubMed: line {blocked} was refused ({refusal}).",
+        invalid_input=f"line {blocked}",
+        recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
+        details={
+            "reason": "line_refused",
+            "partial": any(line.is_search for line in strategy.lines),
+            "missing": [{"number": line.number, "problem": str(line.refusal)} for line in refused],
+        },
+    )
 
 
 def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:

@@ -1,5 +1,6 @@
 """The request and the result of reading a strategy, and its lines while they are worked on."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -11,7 +12,7 @@ from entrez_kit.query.dialects.pieces import Label
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import Loss, Node
-from entrez_kit.strategies.read_strategy import PrintedLine
+from entrez_kit.strategies.printed_rows import PrintedLine
 
 LineKind = Literal["search", "reference", "comment", "header", "refused"]
 MAX_CHARACTERS = 2_000_000
@@ -127,6 +128,14 @@ class WorkingLine:
     notes: list[Note] = field(default_factory=list)
     blocked_by: int | None = None
     """The number of the refused line that this line depends on."""
+
+    def refuse(self, refusal: Refusal) -> None:
+        """Refuse the line: it has no translation."""
+        self.kind, self.refusal, self.pubmed = "refused", refusal, ""
+
+    def inherit_losses(self, inherited: Sequence[Loss]) -> None:
+        """Set the losses: those of the line, and those of the lines that it refers to."""
+        self.losses = tuple(dict.fromkeys((*self.own_losses, *inherited)))
 
     @property
     def number(self) -> int | None:

@@ -43,6 +43,16 @@ def build_sequence(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<!{LETTER}){inner}(?!{LETTER})")
 
 
+def keep_stars(words: Sequence[str]) -> list[str]:
+    """Return the words of a term as PubMed searches them: ``*`` counts only after four letters of the whole term."""
+    letters = 0
+    for sign in "".join(words):
+        if sign == "*":
+            break
+        letters += 1
+    return list(words) if letters >= 4 else [word.replace("*", "") for word in words]
+
+
 @dataclass
 class Article:
     """One record, by the names of PubMed's fields."""

@@ -154,8 +154,9 @@ class QueryWriter:
         run = self._run("tiab", 2, 3)
         if not run:
             return "", match_nothing
-        pattern = [f"{word[:4]}*" if len(word) > 4 and self.pick.random() < 0.7 else word for word in run]
-        return f'"{" ".join(pattern)}"[tiab]', brute.has_words("tiab", pattern)
+        pattern = [f"{word[: self.pick.randint(1, 5)]}*" if self.pick.random() < 0.6 else word for word in run]
+        text = self.pick.choice((f'"{" ".join(pattern)}"', "-".join(pattern), " ".join(pattern)))
+        return f"{text}[tiab]", brute.has_words("tiab", brute.keep_stars(pattern))
 
     def write_window(self) -> tuple[str, Check]:
         tag = self.pick.choice(("ti", "tiab", "ad"))

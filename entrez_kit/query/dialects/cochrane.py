@@ -6,10 +6,11 @@ from typing import ClassVar
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import BRACES, HASH, Lexer, make_proximity_reader, make_suffix_reader
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import OPEN_END, make_days
 from entrez_kit.query.dialects.qualifiers import QUALIFIERS
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, COCHRANE
 from entrez_kit.query.dialects.tree import AnyOf, Unknown, Value
-from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading
+from entrez_kit.query.dialects.values import make_heading
 
 
 def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:

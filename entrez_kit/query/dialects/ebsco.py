@@ -6,9 +6,10 @@ from typing import ClassVar
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_within
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, read_reference
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import parse_period
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EBSCO
 from entrez_kit.query.dialects.tree import Unknown
-from entrez_kit.query.dialects.values import make_heading, parse_period
+from entrez_kit.query.dialects.values import make_heading
 
 
 def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
@@ -51,6 +52,7 @@ class EbscoLexer(Lexer):
         (re.compile(r"EM ([0-9]{4,8} ?-? ?[0-9]{0,8})(?= |\)|$)"), _read_entry),
         (re.compile(r"(M[HMJ]|EM|ZR|ZT|RV|AN|UI|GC)(?= ?\(| [\w\"])"), _refuse_field),
         (re.compile(rf"({'|'.join(EBSCO)}|ti|tx|ab(?! initio))(?= |\(|\") ?"), make_prefix_reader(EBSCO)),
+        (re.compile(r"((?!OR|IN)[A-Z]{2})(?= ?[(\"])"), _refuse_field),
         (re.compile(r"N([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader()),
         (re.compile(r"W([0-9]{1,3})(?=[ ()\"]|$)", re.IGNORECASE), make_proximity_reader(ordered=True)),
         (re.compile(r"S([0-9]{1,4})(?=[ )]|$)"), read_reference),

@@ -5,10 +5,12 @@ from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
 from entrez_kit.query.dialects.lexer import HASH, Lexer, make_proximity_reader, make_suffix_reader
+from entrez_kit.query.dialects.limits import make_limit
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import OPEN_END, make_days, parse_period
 from entrez_kit.query.dialects.service_fields import ALL_TEXT, EMBASE
-from entrez_kit.query.dialects.tree import Loss, Node, PubMedQuery, Unknown, Value
-from entrez_kit.query.dialects.values import OPEN_END, make_days, make_heading, parse_period
+from entrez_kit.query.dialects.tree import Node, Unknown
+from entrez_kit.query.dialects.values import make_heading
 
 _CODES: Final = "|".join(EMBASE)
 
@@ -23,28 +25,15 @@ def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken:
     )
 
 
-_TYPES: Final = {
-    "review": "review",
-    "editorial": "editorial",
-    "letter": "letter",
-    "note": "comment",
-    "erratum": "published erratum",
-}
-
-
-def _read_type(lexer: Lexer, match: re.Match[str]) -> LineToken:
-    name = _TYPES.get(match[1].strip().lower())
-    node = Value("PTYP", name) if name else Unknown(match[0], "PubMed has no such publication type")
-    return LineToken("node", match[0], node=node)
-
-
 def _read_since(lexer: Lexer, match: re.Match[str]) -> LineToken:
     day, month, year = (int(part) for part in match.groups()[:3])
     node = make_days("entry", year * 10000 + month * 100 + day, OPEN_END)
     return LineToken("node", match[0], node=node)
 
 
-def _refuse_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken:
+def _read_suffix(lexer: Lexer, match: re.Match[str]) -> LineToken:
+    if (scope := EMBASE.get(match[1].lower())) is not None and scope.values:
+        return LineToken("node", match[0], node=Unknown(match[0], "PubMed has no equivalent of the field", "field"))
     raise LineError(f"the field {match[1]!r} is unknown", "unknown-field")
 
 
@@ -53,17 +42,10 @@ def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
     node: Node
     if kind == "py":
         node = parse_period(name, "year") or Unknown(match[0], "the years cannot be read")
-    elif kind == "la" or name in ("english", "french", "german", "spanish"):
-        node = Value("LANG", name)
-    elif name in ("humans", "human", "animals", "female", "male"):
-        node = PubMedQuery({"human": "humans[mh]"}.get(name, f"{name}[mh]"))
-    elif name in ("review", "editorial", "letter"):
-        node = Value("PTYP", name)
-    elif name == "medline":
-        node = PubMedQuery("medline[sb]", (Loss("wider", "[medline]/lim holds MEDLINE records of Embase.com"),))
-    else:
-        node = Unknown(match[0], "PubMed has no equivalent of this limit")
-    return LineToken("node", match[0], node=node)
+        return LineToken("node", match[0], node=node)
+    limit = make_limit(name, match[0])
+    lexer.notes += limit.notes
+    return LineToken("node", match[0], node=limit.node)
 
 
 def _read_quoted(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
@@ -85,8 +67,8 @@ class EmbaseLexer(Lexer):
         ),
         (re.compile(r"\[([^\[\]]++)\]/(lim|py|la)\b", re.IGNORECASE), _read_limit),
         (re.compile(r"\[([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})\]/sd\b", re.IGNORECASE), _read_since),
-        (re.compile(r"'([^']+)'/it\b", re.IGNORECASE), _read_type),
-        (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _refuse_suffix),
+        (re.compile(r"'?((?<=')[^']+|(?<![\w-])[\w-]++)'?/(it)\b", re.IGNORECASE), _read_limit),
+        (re.compile(r"'[^']+'/([a-z_]+)", re.IGNORECASE), _read_suffix),
         (re.compile(r"'([^']*)'"), _read_quoted),
         (
             re.compile(rf": ?((?:{_CODES})(?: ?, ?(?:{_CODES}))*)\b", re.IGNORECASE),

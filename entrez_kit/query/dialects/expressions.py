@@ -1,5 +1,6 @@
 """The parser of expressions: tokens of any service, its order of operators, and what adjacent words mean."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -16,6 +17,7 @@ from entrez_kit.query.dialects.tree import (
     Node,
     Scope,
     WordPatterns,
+    join_words,
     rebuild,
     walk,
 )
@@ -183,7 +185,7 @@ class Parser:
             parts.append(token.node)
             self.position += 1
         if self.has_whole_values:
-            return _join_words([part for part in parts if isinstance(part, WordPatterns)])
+            return join_words([part for part in parts if isinstance(part, WordPatterns)])
         return parts[0] if len(parts) == 1 else self.grammar.join(parts)
 
     def _set_scope(self, node: Node, scope: Scope) -> Node:
@@ -205,8 +207,9 @@ class Parser:
 
 def _drop_unknown_fields(scope: Scope) -> Scope:
     """Return the fields of a list that PubMed has, with a loss for each other one."""
-    unknown = [value for value in scope.values if value.startswith("unknown ")]
-    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {value[8:]!r}") for value in unknown)
+    unknown = [value for value in scope.values if value.startswith(("unknown ", "thesaurus "))]
+    names = [re.split("[ :]", value)[-1] for value in unknown]
+    losses = tuple(Loss("narrower", f"PubMed has no equivalent of the field {name!r}") for name in names)
     values = tuple(value for value in scope.values if value not in unknown)
     return replace(scope, values=values, losses=(*scope.losses, *losses)) if unknown else scope
 
@@ -259,14 +262,8 @@ def join_as_phrase(units: Sequence[Node]) -> Node:
     phrases: list[Node] = []
     for is_words, group in groupby(units, lambda unit: isinstance(unit, WordPatterns)):
         members = list(group)
-        phrases += [_join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
+        phrases += [join_words([unit for unit in members if isinstance(unit, WordPatterns)])] if is_words else members
     return _nest_near(phrases, 0, ordered=True)
-
-
-def _join_words(words: Sequence[WordPatterns]) -> WordPatterns:
-    scope = next((unit.scope for unit in words if unit.scope is not None), None)
-    patterns = tuple(pattern for unit in words for pattern in unit.patterns)
-    return WordPatterns(patterns, " ".join(unit.text for unit in words), scope)
 
 
 def _nest_near(units: Sequence[Node], distance: int, *, ordered: bool) -> Node:

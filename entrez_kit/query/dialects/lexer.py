@@ -7,7 +7,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, Parser, check_proximity, unite_scopes
 from entrez_kit.query.dialects.notes import LineError, Note
-from entrez_kit.query.dialects.tree import LineReference, ParsedLine, Scope, WordPatterns, has_marks, split_patterns
+from entrez_kit.query.dialects.tree import LineReference, ParsedLine, Scope, WordPatterns, has_marks, make_words
 from entrez_kit.query.dialects.values import convert_value, join_numbers, parse_numbers
 
 _OPERATOR: Final = re.compile(r"(?:and not|and|or|not)(?=[ ()\"'{\[#]|$)", re.IGNORECASE)
@@ -15,22 +15,6 @@ MAX_DISTANCE: Final = 50
 """A distance above it is rather a word, such as N95; strategies seldom allow more than 10 words."""
 SignReader: TypeAlias = "Callable[[Lexer, re.Match[str]], LineToken | None]"
 """Returns the token of a sign; None if its text is something else here."""
-
-
-def make_words(text: str, wildcards: Mapping[str, str]) -> WordPatterns | None:
-    """Return the words of a text; None if it has no word.
-
-    Args:
-        text: the text.
-        wildcards: the wildcards of the service and their canonical marks.
-    """
-    marked = text
-    for sign in "*$#?":
-        if sign not in wildcards:
-            marked = marked.replace(sign, " ")
-    marked = "".join(wildcards.get(sign, sign) for sign in marked)
-    patterns = split_patterns(re.sub(r"(?<=\w)['’](?=s\b)", " ", marked))
-    return WordPatterns(patterns, " ".join(text.split())) if patterns else None
 
 
 class Lexer:
@@ -108,9 +92,14 @@ class Lexer:
         match = self.word.match(self.text, position)
         return match.end() if match else position + 1
 
+    def mark_wildcards(self, text: str) -> str:
+        """Return a text with the canonical marks for the wildcards of the service, and without other signs."""
+        marked = re.sub(r"[*$#?]", lambda sign: sign[0] if sign[0] in self.wildcards else " ", text)
+        return "".join(self.wildcards.get(sign, sign) for sign in marked)
+
     def make_words(self, text: str) -> WordPatterns | None:
         """Return the words of a text with the wildcards of the service; None if it has no word."""
-        return make_words(text, self.wildcards)
+        return make_words(text, self.mark_wildcards(text))
 
     def add_words(self, text: str, *, quoted: bool = False) -> None:
         """Add a token for words, if there are any."""
@@ -134,7 +123,7 @@ class Lexer:
             exc.notes = tuple(self.notes)
             raise
         check_proximity(node)
-        return ParsedLine(node, (*self.notes, *parser.notes))
+        return ParsedLine(node, tuple(dict.fromkeys((*self.notes, *parser.notes))))
 
 
 def make_proximity_reader(*, ordered: bool = False, minus: int = 0, default: int = 0) -> SignReader:

@@ -92,3 +92,7 @@ class CannotExpressError(RefusedLineError):
 
     def __init__(self, text: str, code: RefusalCode = "not-in-pubmed") -> None:
         super().__init__(text, code)
+
+
+class MissingLimitError(CannotExpressError):
+    """PubMed lacks a limit. What the line searches without the limit can still be searched, and finds more."""

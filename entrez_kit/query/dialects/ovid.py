@@ -24,7 +24,9 @@ _HEADING: Final = re.compile(
     r"(?P<gloss> ?\[[^\[\]]*\])?(?= |\)|$)",
     re.IGNORECASE,
 )
-_NOT_A_NAME: Final = re.compile(r" (?:or|not|adj[0-9]*) |^(?:or|and|not)\b|[$?]|\*", re.IGNORECASE)
+_NOT_A_NAME: Final = re.compile(
+    r" (?:or|not|adj[0-9]*) |^(?:or|and|not|#?[0-9]{1,4} and)\b| and exp |[$?]|\*", re.IGNORECASE
+)
 
 
 def _read_heading(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
@@ -70,6 +72,11 @@ def _read_adjacent(lexer: Lexer, match: re.Match[str]) -> LineToken:
     return LineToken("near", match[0], distance=int(match[1]) - 1, skips=True)
 
 
+def _mark_limit(match: re.Match[str]) -> str:
+    """Return the mark for up to N characters, which for N = 1 is the mark of an optional character."""
+    return "?" if match[1] == "1" else f"<{match[1]}>"
+
+
 class OvidLexer(Lexer):
     """Ovid: MEDLINE, or another database with headings of ``vocabulary``."""
 
@@ -92,10 +99,8 @@ class OvidLexer(Lexer):
         super().__init__(re.sub(r"\bexp ?\* ?", "exp *", united, flags=re.IGNORECASE))
         self.vocabulary = vocabulary
 
-    def make_words(self, text: str) -> WordPatterns | None:
-        marked = re.sub(r"(?<=\w):(?= |$)", "*", _LIMITED.sub(r"<\1>", text))
-        words = super().make_words(marked)
-        return None if words is None else replace(words, text=" ".join(text.split()))
+    def mark_wildcards(self, text: str) -> str:
+        return re.sub(r"(?<=\w):(?= |$)", "*", super().mark_wildcards(_LIMITED.sub(_mark_limit, text)))
 
     def find_word_end(self, position: int) -> int:
         end = super().find_word_end(position)

@@ -3,10 +3,9 @@
 import re
 from typing import Final
 
+from entrez_kit.query.dialects.limits import find_kind, find_limit
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, CannotExpressError, LineError, Note
-from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES
-from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery
-from entrez_kit.query.fields import LANGUAGES
+from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery, Value
 
 LEVELS: Final = (("OR", "AND", "NOT"),)
 """PubMed reads operators from left to right."""
@@ -18,13 +17,20 @@ _BARE_NUMBER: Final = re.compile(
 _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 
-_FILTERS: Final = re.compile(r" (?:filters?|limits?) ?: ?(.+)$", re.IGNORECASE)
+_FOREIGN_OPERATOR: Final = re.compile(r"\b(?:near|next|pre|w|n)/[0-9]+\b|\badj[0-9]+\b", re.IGNORECASE)
+_FILTERS: Final = re.compile(r" (?:filters?|limits?)(?: applied| activated)? ?: ?(.+)$", re.IGNORECASE)
 _FILTER_YEARS: Final = re.compile(
     r"(?:publication date )?from ([0-9]{4}(?:/[0-9]{1,2}){0,2}) ?(?:-|to) ?([0-9]{4}(?:/[0-9]{1,2}){0,2}|present)",
     re.IGNORECASE,
 )
-_SUBJECTS: Final = {"humans": "humans[mh]", "other animals": "animals[mh:noexp]", "animals": "animals[mh:noexp]"}
-_SEXES: Final = {"female": "female[mh]", "male": "male[mh]"}
+_LAST_YEARS: Final = re.compile(r"(?:published )?in the last ([0-9]+) (year|month|day)s?|([0-9]+) (year)s?")
+_OWN_FILTERS: Final = {
+    "free full text": '"free full text"[filter]',
+    "full text": '"full text"[filter]',
+    "associated data": "data[filter]",
+    "medline": "medline[sb]",
+}
+"""Filters that only PubMed has."""
 
 
 def _apply_filters(text: str) -> str:
@@ -39,25 +45,36 @@ def _apply_filters(text: str) -> str:
     if match is None:
         return text
     kinds: dict[str, list[str]] = {}
-    for name in re.split(r" ?[,;] ?", match[1].strip(" .;,")):
-        plain = name.lower()
-        if years := _FILTER_YEARS.fullmatch(plain):
-            last = "3000" if years[2] == "present" else years[2]
-            kinds.setdefault("years", []).append(f"{years[1]}:{last}[dp]")
-        elif plain in _SUBJECTS:
-            kinds.setdefault("subjects", []).append(_SUBJECTS[plain])
-        elif plain in _SEXES:
-            kinds.setdefault("sexes", []).append(_SEXES[plain])
-        elif plain in LANGUAGES.values():
-            kinds.setdefault("languages", []).append(f"{plain}[la]")
-        elif (kind := plain.removesuffix("s")) in PUBLICATION_TYPES or (kind := plain) in PUBLICATION_TYPES:
-            kinds.setdefault("types", []).append(f"{kind}[pt]")
-        else:
-            raise CannotExpressError(
-                f"the filter {name!r} of PubMed's website is not known; write it as a term, such as english[la]"
-            )
+    for name in re.split(r" ?[,;] ?(?!80 and over|newborn|preschool)", match[1].strip(" .;,")):
+        kind, query = _read_filter(name)
+        kinds.setdefault(kind, []).append(query)
     groups = [terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" for terms in kinds.values()]
     return " AND ".join((f"({text[: match.start()]})", *groups))
+
+
+def _read_filter(name: str) -> tuple[str, str]:
+    """Return the kind of a filter of PubMed's website and its query.
+
+    Raises:
+        CannotExpressError: the filter is not known here.
+    """
+    plain = name.lower()
+    if years := _FILTER_YEARS.fullmatch(plain):
+        return "dates", f"{years[1]}:{'3000' if years[2] == 'present' else years[2]}[dp]"
+    if last := _LAST_YEARS.fullmatch(plain):
+        return "dates", f'"last {last[1] or last[3]} {last[2] or last[4]}s"[dp]'
+    if plain in _OWN_FILTERS:
+        return plain, _OWN_FILTERS[plain]
+    limit = find_limit(plain, is_mesh=True)
+    if limit is not None and isinstance(limit.node, Value):
+        tag = "la" if limit.node.code == "LANG" else "pt"
+        return tag, f"{limit.node.text}[{tag}]"
+    if limit is not None and isinstance(limit.node, PubMedQuery):
+        query = limit.node.query
+        return find_kind(plain), f"({query})" if " OR " in query else query
+    raise CannotExpressError(
+        f"the filter {name!r} of PubMed's website is not known; write it as a term, such as english[la]"
+    )
 
 
 def parse_pubmed(text: str) -> ParsedLine:
@@ -83,6 +100,8 @@ def parse_pubmed(text: str) -> ParsedLine:
         raise LineError(
             "an opening parenthesis is not closed" if unbalanced > 0 else "a closing parenthesis has no opening one"
         )
+    if operator := _FOREIGN_OPERATOR.search(re.sub(r'"[^"]*"', "", upper)):
+        raise LineError(f'{operator[0]!r} is not an operator of PubMed; write a distance as in "a b"[tiab:~3]')
     numbers = [int(match[1]) for match in _HISTORY.finditer(re.sub(r'"[^"]*"', "", upper))]
     return ParsedLine(PubMedQuery(upper, references=tuple(dict.fromkeys(numbers))), tuple(notes))
 

@@ -4,11 +4,12 @@ import re
 from typing import ClassVar, Final
 
 from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_with_and
-from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader, make_words
+from entrez_kit.query.dialects.lexer import HASH, Lexer, make_prefix_reader, make_proximity_reader
+from entrez_kit.query.dialects.limits import make_limit
 from entrez_kit.query.dialects.notes import LineError
+from entrez_kit.query.dialects.periods import make_days
 from entrez_kit.query.dialects.service_fields import SCOPUS
-from entrez_kit.query.dialects.tree import Node, Unknown, Value
-from entrez_kit.query.dialects.values import make_days
+from entrez_kit.query.dialects.tree import Node, make_words
 
 
 def _read_year(lexer: Lexer, match: re.Match[str]) -> LineToken:
@@ -24,26 +25,23 @@ def _read_year(lexer: Lexer, match: re.Match[str]) -> LineToken:
     return LineToken("node", match[0], node=make_days("year", low * 10000 + 101, high * 10000 + 1231))
 
 
-_DOCUMENT_TYPES: Final = {"re": "review", "ed": "editorial", "le": "letter"}
+_EXCLUDE: Final = r"EXCLUDE ?\( ?[A-Z]++ ?, ?(?:\"[^\"]*+\"|[^\"()]*+) ?\)"
+_EXCLUSIONS: Final = re.compile(rf"\bAND ?(\( ?{_EXCLUDE}(?: OR {_EXCLUDE})* ?\)|{_EXCLUDE})", re.IGNORECASE)
+"""Values that the site excludes from the results."""
 
 
 def _read_limit(lexer: Lexer, match: re.Match[str]) -> LineToken:
-    field, value = match[2].upper(), match[3].strip().lower()
-    excluded = match[1].upper() == "EXCLUDE"
-    node: Node
+    field, value = match[1].upper(), match[2].strip()
     if field == "PUBYEAR" and value.isdigit():
-        node = make_days("year", int(value) * 10000 + 101, int(value) * 10000 + 1231)
-    elif field == "LANGUAGE":
-        node = Value("LANG", value)
-    elif field == "DOCTYPE" and value in _DOCUMENT_TYPES:
-        node = Value("PTYP", _DOCUMENT_TYPES[value])
-    else:
-        node = Unknown(match[0], "PubMed has no equivalent of this limit")
-    return LineToken("node", match[0], node=Unknown(match[0], "write the exclusion as NOT") if excluded else node)
+        node: Node = make_days("year", int(value) * 10000 + 101, int(value) * 10000 + 1231)
+        return LineToken("node", match[0], node=node)
+    limit = make_limit(value, match[0])
+    lexer.notes += limit.notes
+    return LineToken("node", match[0], node=limit.node)
 
 
 def _read_exact_phrase(lexer: Lexer, match: re.Match[str]) -> LineToken | None:
-    words = make_words(match[1], {})
+    words = make_words(match[1], re.sub(r"[*$#?]", " ", match[1]))
     return None if words is None else LineToken("text", match[1], node=words)
 
 
@@ -59,7 +57,7 @@ class ScopusLexer(Lexer):
     grammar = Grammar((("NOT",), ("AND",), ("NEAR",), ("OR",)), join_with_and, SCOPUS["TITLE-ABS-KEY"])
     signs = (
         (
-            re.compile(r"(LIMIT-TO|EXCLUDE) ?\( ?([A-Z]++) ?, ?\"?([^\"()]*+)\"? ?\)", re.IGNORECASE),
+            re.compile(r"(?:LIMIT-TO|EXCLUDE) ?\( ?([A-Z]++) ?, ?\"?((?<=\")[^\"]*+|[^\"()]*+)\"? ?\)", re.IGNORECASE),
             _read_limit,
         ),
         (re.compile(r"PUBYEAR ?(>|<|=|AFT|BEF|IS) ?([0-9]{4})", re.IGNORECASE), _read_year),
@@ -75,3 +73,6 @@ class ScopusLexer(Lexer):
     )
     wildcards: ClassVar = {"*": "*", "?": "#"}
     varies = "always"
+
+    def __init__(self, text: str) -> None:
+        super().__init__(_EXCLUSIONS.sub(r"AND NOT \1", text))

@@ -68,9 +68,12 @@ OVID: Final = {
     "da": _scope("da", (), ("entry",)),
     "dc": _scope("dc", (), ("entry",)),
     "ep": _scope("ep", (), ("entry",)),
+    "ez": _scope("ez", (), ("entry",)),
     "up": _scope("up", (), ("change",)),
     **{code: _scope(code, (), (f"unknown {code}",)) for code in ("jw", "cm", "dq", "dv", "tn", "mf", "dm", "rs", "id")},
     **{code: _scope(code, (), (f"unknown {code}",)) for code in ("sy", "rx", "ux", "ox", "sb", "dp", "cp", "so", "rf")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("od", "gl", "dy", "cc", "tc", "cw", "bt", "hx", "sl")},
+    "de": _scope("de", (), ("thesaurus other:de",)),
 }
 """By code, the fields of Ovid MEDLINE."""
 
@@ -86,8 +89,8 @@ EMBASE: Final = {
     "ad": OVID["in"],
     "ff": OVID["in"],
     "py": OVID["yr"],
-    "de": _scope("de", (), ("unknown de",)),
-    "it": _scope("it", (), ("unknown it",)),
+    "de": _scope("de", (), ("thesaurus emtree:de",)),
+    "it": _scope("it", (), ("TYPE",)),
     "tn": _scope("tn", (), ("unknown tn",)),
     "dn": _scope("dn", (), ("unknown dn",)),
     "df": _scope("df", (), ("unknown df",)),
@@ -114,7 +117,7 @@ EBSCO: Final = {
     "IS": OVID["is"],
     "PY": OVID["yr"],
     "DT": OVID["yr"],
-    "DE": _scope("DE", (), ("unknown DE",)),
+    "DE": _scope("DE", (), ("thesaurus other:DE",)),
 }
 
 WOS: Final = {
@@ -128,7 +131,9 @@ WOS: Final = {
     "PY": OVID["yr"],
     "LA": OVID["lg"],
     "AD": OVID["in"],
-    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("KP", "WC", "DT", "CU", "OG", "FO", "SU", "DO", "UT")},
+    "DT": _scope("DT", (), ("TYPE",)),
+    **{code: _scope(code, (), (f"limit {code}",)) for code in ("WC", "CU", "OG", "FO", "SU")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("KP", "DO", "UT")},
 }
 
 SCOPUS: Final = {
@@ -146,7 +151,9 @@ SCOPUS: Final = {
     "SRCTITLE": OVID["jn"],
     "LANGUAGE": OVID["lg"],
     "ISSN": OVID["is"],
-    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("DOCTYPE", "SUBJAREA", "REF", "AFFILCOUNTRY", "DOI")},
+    "DOCTYPE": _scope("DOCTYPE", (), ("TYPE",)),
+    **{code: _scope(code, (), (f"limit {code}",)) for code in ("SUBJAREA", "AFFILCOUNTRY", "SRCTYPE", "PUBSTAGE")},
+    **{code: _scope(code, (), (f"unknown {code}",)) for code in ("REF", "DOI")},
 }
 
 COCHRANE: Final = {

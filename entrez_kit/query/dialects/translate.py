@@ -1,10 +1,11 @@
 """Translate the meaning of a line to PubMed, with every difference in words."""
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from entrez_kit.query.dialects.notes import CannotExpressError
+from entrez_kit.query.dialects.notes import CannotExpressError, MissingLimitError
 from entrez_kit.query.dialects.pieces import Piece, join_pieces, quote
 from entrez_kit.query.dialects.service_fields import choose_tags
 from entrez_kit.query.dialects.spellings import WordList, expand_phrase
@@ -31,6 +32,17 @@ _ATOM: Final = re.compile(r'(?:"[^"]*"|[^\s()"\[\]]+(?: [^\s()"\[\]]+)*?)\s?\[[^
 
 
 @dataclass(frozen=True, slots=True)
+class LimitedLines:
+    """The lines with limits that PubMed lacks.
+
+    ``missing`` are limits only, with the reasons. ``widened`` are searched without a limit, or refer to such a line.
+    """
+
+    missing: Mapping[int, str] = field(default_factory=dict)
+    widened: Set[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Translator:
     """Translates lines.
 
@@ -39,11 +51,15 @@ class Translator:
             truncation becomes AND.
         proximity: "near" keeps the distance where PubMed can; "and" never does and misses nothing.
         vocabulary: MeSH, to find out whether a heading exists.
+        lines: the lines with limits that PubMed lacks.
+        is_excluded: whether NOT excludes what is translated. Without one of its limits it would exclude more.
     """
 
     words: WordList | None = None
     proximity: Proximity = "near"
     vocabulary: Vocabulary | None = None
+    lines: LimitedLines = field(default_factory=LimitedLines)
+    is_excluded: bool = False
 
     def translate(self, node: Node) -> Piece:
         """Return the translation of a line.
@@ -54,7 +70,7 @@ class Translator:
         if isinstance(node, AnyOf):
             return self._translate_any(node)
         if isinstance(node, AllOf):
-            return join_pieces("AND", [self.translate(part) for part in node.parts])
+            return self._translate_all(node)
         if isinstance(node, Exclude):
             return self._translate_exclusion(node)
         if isinstance(node, WordPatterns):
@@ -70,12 +86,37 @@ class Translator:
         if isinstance(node, PubMedQuery):
             return Piece(node.query, "" if _ATOM.fullmatch(node.query) else "mixed", node.losses)
         if isinstance(node, LineReference):
-            return Piece(f"#{node.number}")
+            return self._translate_reference(node.number)
         assert isinstance(node, Unknown)
-        raise CannotExpressError(f"{node.text!r}: {node.reason}")
+        error = MissingLimitError if node.kind == "limit" else CannotExpressError
+        raise error(f"{node.text!r}: {node.reason}")
+
+    def _translate_reference(self, number: int) -> Piece:
+        if (reason := self.lines.missing.get(number)) is not None:
+            raise MissingLimitError(f"line {number} ({reason})")
+        if self.is_excluded and number in self.lines.widened:
+            raise CannotExpressError(f"line {number} has a limit that PubMed lacks, and would exclude too much")
+        return Piece(f"#{number}")
+
+    def _translate_all(self, node: AllOf) -> Piece:
+        """Translate parts that AND joins; a limit that PubMed lacks is left out, which is a loss."""
+        pieces: list[Piece] = []
+        missing: list[MissingLimitError] = []
+        for part in node.parts:
+            try:
+                pieces.append(self.translate(part))
+            except MissingLimitError as exc:
+                missing.append(exc)
+        if missing and (self.is_excluded or not pieces):
+            raise missing[0]
+        losses = (Loss("wider", f"a limit was left out: {exc}", is_limit=True) for exc in missing)
+        return join_pieces("AND", pieces).add_losses(*losses)
 
     def _translate_any(self, node: AnyOf) -> Piece:
-        """Translate alternatives; one that PubMed cannot search is left out, which is a loss."""
+        """Translate alternatives; one that PubMed cannot search is left out, which is a loss.
+
+        If one of several limits is missing, the others would limit more, so the limits are left out together.
+        """
         pieces: list[Piece] = []
         failures: list[CannotExpressError] = []
         losses: list[Loss] = []
@@ -83,7 +124,8 @@ class Translator:
             try:
                 pieces.append(self.translate(part))
             except CannotExpressError as exc:
-                if isinstance(part, Unknown):  # without a limit that is an alternative, the others would limit more
+                is_unread = isinstance(part, Unknown) and part.kind == "part"
+                if is_unread or (isinstance(exc, MissingLimitError) and not self.is_excluded):
                     raise
                 failures.append(exc)
                 losses.append(Loss("narrower", f"an alternative was left out: {exc}"))
@@ -95,7 +137,7 @@ class Translator:
     def _translate_exclusion(self, node: Exclude) -> Piece:
         left = self.translate(node.left)
         try:
-            right = self.translate(node.right)
+            right = replace(self, is_excluded=not self.is_excluded).translate(node.right)
         except CannotExpressError as exc:
             return left.add_losses(Loss("wider", f"what the line excludes was left out: {exc}"))
         losses = tuple(dict.fromkeys((*left.losses, *(loss.negate() for loss in right.losses))))
@@ -105,7 +147,7 @@ class Translator:
     def _translate_words(self, node: WordPatterns) -> Piece:
         assert node.scope is not None, "the parser sets the scope of every word"
         tags, losses = choose_tags(node.scope.sources)
-        forms, added = expand_phrase(node.patterns, self.words)
+        forms, added = expand_phrase(node, self.words)
         variants = (VARIANTS_LOST,) if node.varies else ()
         terms = [quote(form, tag) for tag in tags for form in forms]
         all_losses = dict.fromkeys((*node.scope.losses, *losses, *added, *variants))

@@ -9,8 +9,8 @@ from typing import Final, Literal
 from entrez_kit.query.dialects.notes import CannotExpressError
 from entrez_kit.query.dialects.pieces import Piece, join_pieces
 from entrez_kit.query.dialects.service_fields import choose_tags, describe_difference
-from entrez_kit.query.dialects.spellings import WordList, expand_from_list, expand_pattern
-from entrez_kit.query.dialects.tree import AnyOf, Loss, Near, Node, Scope, WordPatterns, walk
+from entrez_kit.query.dialects.spellings import WordList, expand_patterns
+from entrez_kit.query.dialects.tree import AnyOf, Loss, Near, Node, Scope, WordPatterns, join_words, walk
 from entrez_kit.query.fields import BY_CODE
 
 Proximity = Literal["near", "and"]
@@ -55,15 +55,22 @@ class ProximityTranslator:
         sides, gaps = _list_sides(node)
         scope = next(part.scope for part in walk(node) if isinstance(part, WordPatterns))
         assert scope is not None, "the parser sets the scope of every word"
-        expanded = [self._expand_side(side) for side in sides]
         if self.proximity == "near" and all(gap.ordered and not gap.distance for gap in gaps):
-            return self._join_as_phrases(sides, scope)
+            phrases = list_phrases(node)
+            return self._translate_alternatives(phrases) if phrases else self._join_with_and(sides)
+        is_adjacent = len(gaps) == 1 and not gaps[0].distance
+        expanded = [self._expand_side(side, is_adjacent=is_adjacent) for side in sides]
         if self.proximity == "near" and all(expanded):
             return self._join_at_distance(sides, gaps, scope, [side for side in expanded if side is not None])
         return self._join_with_and(sides)
 
-    def _expand_side(self, side: Node) -> _Side | None:
-        """Return the alternatives of one side; None if they contain another proximity search."""
+    def _expand_side(self, side: Node, *, is_adjacent: bool) -> _Side | None:
+        """Return the alternatives of one side; None if they contain another proximity search.
+
+        Args:
+            side: the side.
+            is_adjacent: whether the side forms phrases with the other one, which PubMed can truncate in a later word.
+        """
         if any(isinstance(part, Near) for part in walk(side)):
             return None
         alternatives = _list_alternatives(side)
@@ -75,8 +82,11 @@ class ProximityTranslator:
             try:
                 spellings, added = self._expand_alternative(words)
             except CannotExpressError as exc:
+                if is_adjacent and exc.refusal.code == "short-truncation":
+                    truncated.append(words)
+                    continue
                 failure = exc
-                losses.append(Loss("narrower", f"an alternative was left out: {exc}"))
+                losses.append(_note_omission(exc))
                 continue
             if spellings is None:
                 truncated.append(words)
@@ -87,25 +97,12 @@ class ProximityTranslator:
             raise failure
         return _Side(phrases, truncated, tuple(losses))
 
-    def _expand_alternative(self, words: WordPatterns) -> tuple[list[tuple[str, ...]] | None, list[Loss]]:
+    def _expand_alternative(self, words: WordPatterns) -> tuple[list[tuple[str, ...]] | None, tuple[Loss, ...]]:
         """Return the spellings of an alternative without truncation; None if one has to be truncated."""
-        options: list[Sequence[str]] = []
-        losses: list[Loss] = []
-        for pattern in words.patterns:
-            listed = expand_from_list(pattern, self.word_list)
-            forms, added = expand_pattern(pattern, self.word_list) if listed is None else listed
-            options.append(forms)
-            losses += added
-        if any("*" in form for option in options for form in option):
-            return None, []
+        options, losses = expand_patterns(words, self.word_list, prefers_list=True)
+        if any("*" in form for forms in options for form in forms):
+            return None, ()
         return list(product(*options)), losses
-
-    def _join_as_phrases(self, sides: Sequence[Node], scope: Scope) -> Piece:
-        """Translate an ordered phrase with alternatives: each combination is a phrase."""
-        combinations = list(product(*(_list_alternatives(side) for side in sides)))
-        if len(combinations) > MAX_COMBINATIONS:
-            return self._join_with_and(sides)
-        return self._translate_alternatives([_join_words(combination, scope) for combination in combinations])
 
     def _join_at_distance(
         self, sides: Sequence[Node], gaps: Sequence[Near], scope: Scope, expanded: Sequence[_Side]
@@ -125,27 +122,53 @@ class ProximityTranslator:
             text = f'"{" ".join(words)}"[{tag}:~{distance}]'
             losses = (*scope_losses, *_list_distance_losses(combination, gaps))
             pieces.append(Piece(text, "", losses))
+        omissions = [loss for side in expanded for loss in side.losses]
         if any(side.truncated for side in expanded):
-            pieces += self._join_truncated(sides, gaps[0], scope, [side.truncated for side in expanded])
-        return join_pieces("OR", pieces).add_losses(*(loss for side in expanded for loss in side.losses))
+            joined, added = self._join_truncated(sides, gaps[0], [side.truncated for side in expanded], bool(pieces))
+            pieces += joined
+            omissions += added
+        return join_pieces("OR", pieces).add_losses(*omissions)
 
     def _join_truncated(
-        self, sides: Sequence[Node], gap: Near, scope: Scope, truncated: Sequence[Sequence[WordPatterns]]
-    ) -> list[Piece]:
-        """Translate the combinations with a truncated word: a phrase if the words are adjacent, AND otherwise."""
+        self, sides: Sequence[Node], gap: Near, truncated: Sequence[Sequence[WordPatterns]], has_others: bool
+    ) -> tuple[list[Piece], list[Loss]]:
+        """Translate the combinations with a truncated word: a phrase if the words are adjacent, AND otherwise.
+
+        Args:
+            sides: the sides.
+            gap: the proximity between them.
+            truncated: the alternatives of each side with a truncated word.
+            has_others: whether there are combinations without a truncated word.
+        """
         left, right = (_list_alternatives(side) for side in sides)
         if not gap.distance:
             pairs = [(a, b) for a, b in product(left, right) if a in truncated[0] or b in truncated[1]]
             if 2 * len(pairs) <= MAX_COMBINATIONS:
-                orders = [order for pair in pairs for order in permutations(pair)]
-                phrases = [self.translate(_join_words(order, scope)) for order in orders]
-                return [phrase.add_losses(_STOPWORDS_COUNTED) if gap.skips else phrase for phrase in phrases]
+                phrases = [join_words(order) for pair in pairs for order in permutations(pair)]
+                return self._translate_phrases(phrases, gap, has_others)
         plain_left = [words for words in left if words not in truncated[0]]
+        groups = [parts for parts in ((truncated[0], right), (plain_left, truncated[1])) if all(parts)]
         return [
             join_pieces("AND", [self._translate_alternatives(part) for part in parts]).add_losses(_DISTANCE_LOST)
-            for parts in ((truncated[0], right), (plain_left, truncated[1]))
-            if all(parts)
-        ]
+            for parts in groups
+        ], []
+
+    def _translate_phrases(
+        self, phrases: Sequence[WordPatterns], gap: Near, has_others: bool
+    ) -> tuple[list[Piece], list[Loss]]:
+        """Translate the phrases of adjacent words in both orders; one that PubMed cannot search is left out."""
+        pieces: list[Piece] = []
+        losses: list[Loss] = [_STOPWORDS_COUNTED] if gap.skips else []
+        failure: CannotExpressError | None = None
+        for phrase in phrases:
+            try:
+                pieces.append(self.translate(phrase))
+            except CannotExpressError as exc:
+                failure = exc
+                losses.append(_note_omission(exc))
+        if failure is not None and not pieces and not has_others:
+            raise failure
+        return pieces, losses
 
     def _translate_alternatives(self, words: Sequence[WordPatterns]) -> Piece:
         return self.translate(words[0] if len(words) == 1 else AnyOf(tuple(words)))
@@ -175,9 +198,19 @@ def _list_alternatives(side: Node) -> list[WordPatterns]:
     return [part for part in walk(side) if isinstance(part, WordPatterns)]
 
 
-def _join_words(parts: Sequence[WordPatterns], scope: Scope) -> WordPatterns:
-    """Return one phrase of several."""
-    return WordPatterns(tuple(pattern for words in parts for pattern in words.patterns), "", scope)
+def list_phrases(node: Near) -> list[WordPatterns]:
+    """Return the phrases that words without a distance form in their order; none if they have one, or are too many."""
+    sides, gaps = _list_sides(node)
+    if any(gap.distance or not gap.ordered for gap in gaps):
+        return []
+    alternatives = [_list_alternatives(side) for side in sides]
+    if prod(map(len, alternatives)) > MAX_COMBINATIONS:
+        return []
+    return [join_words(combination) for combination in product(*alternatives)]
+
+
+def _note_omission(failure: CannotExpressError) -> Loss:
+    return Loss("narrower", f"an alternative was left out: {failure}")
 
 
 def _choose_tag(scope: Scope) -> tuple[str | None, tuple[Loss, ...]]:

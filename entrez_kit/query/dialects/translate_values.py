@@ -11,7 +11,7 @@ from entrez_kit.query.dialects.renamed_headings import LEAVES, RENAMED
 from entrez_kit.query.dialects.tree import DayRange, Loss, SubjectHeading, Value, get_stem
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.printing import print_day
-from entrez_kit.query.unsettled import SHORTEST_STEM
+from entrez_kit.query.unsettled import SHORTEST_STEM, can_truncate
 from entrez_kit.query.words import normalize
 
 _PROPOSED: Final = {"animal": "Animals", "human": "Humans"}
@@ -22,6 +22,7 @@ _THESAURI: Final = {
     "psycinfo": "APA PsycInfo",
     "amed": "AMED",
     "cab": "CAB Abstracts and Global Health",
+    "other": "another thesaurus",
 }
 
 
@@ -113,9 +114,9 @@ def print_value(node: Value) -> str:
         case "PTYP" | "PTYP=":
             return f'"{text}"[pt]'
         case "MESH":
-            if len(get_stem(text)) < SHORTEST_STEM:
+            if "*" in text and not can_truncate(get_stem(text)):
                 least = f"fewer than {SHORTEST_STEM} characters before the wildcard"
-                raise CannotExpressError(f"{text} has {least}", "short-truncation")
+                raise CannotExpressError(f"{node.written or text} has {least}", "short-truncation")
             return quote(text.lower(), "mh:noexp")
         case "SUBH":
             return f'"{text}"[{"sh:noexp" if text.lower() in NOT_LEAVES else "sh"}]'

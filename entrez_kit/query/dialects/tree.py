@@ -5,8 +5,8 @@ to three.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final, Literal, TypeAlias
 
@@ -16,6 +16,7 @@ from entrez_kit.query.words import fold
 Direction = Literal["wider", "narrower", "substitute"]
 MARKS: Final = re.compile(r"\*|#|\?|<[0-9]+>")
 _PATTERN: Final = re.compile(r"(?:[^\W_]|\*|#|\?|<[0-9]+>)+")
+_WRITTEN: Final = re.compile(r"(?:[^\W_]|[*$#?]|(?<=\w):(?=\s|$))+")
 _REGULAR: Final = {"*": r"\w*", "#": r"\w", "?": r"\w?"}
 
 
@@ -28,6 +29,8 @@ class Loss:
 
     direction: Direction
     text: str
+    is_limit: bool = False
+    """Whether a limit was left out."""
 
     def negate(self) -> "Loss":
         """Return the loss of a part that NOT excludes."""
@@ -49,13 +52,15 @@ class Scope:
 class WordPatterns:
     """Patterns that follow each other in one value of a word list.
 
-    ``varies`` says that the service also finds plurals and spelling variants of the words.
+    ``varies`` says that the service also finds plurals and spelling variants of the words. ``written`` has the patterns
+    with the wildcards of the service, for messages.
     """
 
     patterns: tuple[str, ...]
     text: str
     scope: Scope | None = None
     varies: bool = False
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +79,7 @@ class Near:
 
 @dataclass(frozen=True, slots=True)
 class SubjectHeading:
-    """A subject heading; ``vocabulary`` is the thesaurus: mesh, emtree, cinahl, psycinfo, amed or cab."""
+    """A subject heading; ``vocabulary`` is the thesaurus: mesh, emtree, cinahl, psycinfo, amed, cab or other."""
 
     name: str
     explodes: bool = False
@@ -85,10 +90,11 @@ class SubjectHeading:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A whole value of a field of PubMed, such as a language or an author."""
+    """A whole value of a field of PubMed, such as a language or an author; ``written`` is its text in the line."""
 
     code: str
     text: str
+    written: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,10 +147,14 @@ class Exclude:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A part without an equivalent in PubMed."""
+    """A part without an equivalent in PubMed.
+
+    A limit is left out, and so is a field if it is an alternative. Another part makes the line unsearchable.
+    """
 
     text: str
     reason: str
+    kind: Literal["part", "field", "limit"] = "part"
 
 
 Node: TypeAlias = (
@@ -209,6 +219,33 @@ def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
 def split_patterns(text: str) -> tuple[str, ...]:
     """Return the folded patterns of a text; a piece of marks alone is omitted."""
     return tuple(piece for piece in _PATTERN.findall(fold(text)) if MARKS.sub("", piece))
+
+
+def make_words(text: str, marked: str) -> WordPatterns | None:
+    """Return the words of a text; None if it has no word.
+
+    Args:
+        text: the text as written.
+        marked: the text with ``*``, ``#``, ``?`` and ``<3>`` for the wildcards of the service.
+    """
+    patterns = split_patterns(marked)
+    if not patterns:
+        return None
+    written = tuple(piece for piece in _WRITTEN.findall(text) if any(map(str.isalnum, piece)))
+    return WordPatterns(
+        patterns, " ".join(text.split()), written=written if len(written) == len(patterns) else patterns
+    )
+
+
+def join_words(words: Sequence[WordPatterns]) -> WordPatterns:
+    """Return adjacent words as one phrase, in the first field that one of them has."""
+    return WordPatterns(
+        tuple(pattern for part in words for pattern in part.patterns),
+        " ".join(part.text for part in words),
+        next((part.scope for part in words if part.scope is not None), None),
+        varies=any(part.varies for part in words),
+        written=tuple(written for part in words for written in part.written),
+    )
 
 
 def has_marks(pattern: str) -> bool:

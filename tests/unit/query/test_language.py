@@ -114,6 +114,12 @@ def _find_records(term: str) -> str:
         ('"colo* cancer*"[ti]', "2"),
         ("cat*[ti]", "3"),
         ("*cats[ti]", "0 1"),
+        ('"organisation o*"[ti]', "2"),
+        ("organisation-o*[ti]", "2"),
+        ("organisation o*[ti]", "2"),
+        ('"o* colorectal"[ti]', ""),
+        ('"o* colorect*"[ti]', ""),
+        ('"a b c*"[ti]', ""),
         # proximity
         ('"cats dogs"[ti:~1]', "0"),
         ('"cats dogs"[ti:~0]', ""),

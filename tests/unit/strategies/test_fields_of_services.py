@@ -19,7 +19,6 @@ def translate_line(text: str, dialect: Dialect, header: str = "") -> WorkingLine
     [
         ("ovid", "(hip adj3 ({})).tw."),
         ("ovid", "(({}) adj2 dose).tw."),
-        ("ovid", "(hip adj ({})).tw."),
         ("embase", "(hip NEAR/3 ({})):ti,ab"),
         ("ebsco", "TI (hip N3 ({}))"),
         ("cochrane", "(hip near/3 ({})):ti,ab"),
@@ -94,7 +93,7 @@ def test_an_unknown_field_is_refused_and_not_searched_as_words(text: str, dialec
             'asthma[ti] NOT ("Animals"[mh] NOT "Humans"[mh])',
             "not_expressible",
         ),
-        ("'review'/it", "embase", '"review"[pt]', "exact"),
+        ("'review'/it", "embase", '"review"[pt]', "narrower"),
         ("MeSH descriptor Asthma explode all trees", "cochrane", '"Asthma"[mh]', "exact"),
         ("MeSH descriptor Asthma, this term only", "cochrane", '"Asthma"[mh:noexp]', "exact"),
         ("[mh /DT]", "cochrane", '"drug therapy"[sh]', "exact"),
@@ -135,3 +134,91 @@ def test_fields_of_embase_and_cochrane_are_read_as_most_lines_are() -> None:
     assert {line.dialect for line in cochrane.lines} == {"cochrane"}
     assert {line.dialect for line in embase.lines} == {"embase"}
     assert translate_line("asthma:ti,ab", "ovid").dialect == "embase"
+
+
+FIELDS: list[tuple[str, Dialect, str, str]] = [
+    ("'asthma':de OR asthma:ti", "embase", "asthma[tiab] OR asthma[ti]", "not_expressible"),
+    ("remicade:tn OR infliximab:ti", "embase", "infliximab[ti]", "narrower"),
+    ('DE "Parent Training" OR TI parenting', "ebsco", '"Parent Training"[tiab] OR parenting[ti]', "not_expressible"),
+    ("africa.gl. or africa.ti.", "ovid", "africa[ti]", "narrower"),
+    ("malaria.ti,od,de.", "ovid", "malaria[ti]", "narrower"),
+]
+
+
+@pytest.mark.parametrize(("text", "dialect", "pubmed", "label"), FIELDS)
+def test_a_field_that_pubmed_lacks_is_left_out_if_it_is_an_alternative(
+    text: str, dialect: Dialect, pubmed: str, label: str
+) -> None:
+    line = translate_line(text, dialect)
+
+    assert (line.pubmed, choose_label(line.losses)) == (pubmed, label)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(3 or 4) use oemezd",
+        "(knee adj pain).ti,ab. use oemezd",
+        "exp Pain/ use emczd",
+        "asthma[tiab] near/3 child[tiab]",
+        "AREA[ConditionSearch] asthma AND AREA[Phase] PHASE3",
+        "Condition: asthma | Intervention: exercise",
+        "ti(nurs* NEAR/2 burnout) OR ab(burnout)",
+        'su(burnout) AND la.exact("English")',
+        'TI asthma AND ZY "norway"',
+    ],
+)
+def test_lines_of_other_files_and_services_do_not_become_words(text: str) -> None:
+    strategy = read_strategy(
+        f"1. exp Asthma/\n2. x.ti.\n3. y.ti.\n4. z.ti.\n5. {text}\n" if "use" in text else f"{text}\n"
+    )
+
+    assert strategy.final is not None
+    assert strategy.final.kind == "refused"
+
+
+def test_lines_without_signs_below_the_name_of_a_register_are_refused() -> None:
+    text = "WHO ICTRP\n1. melatonin AND delirium\n2. ramelteon AND delirium\n3. 1 OR 2\n"
+    named = read_strategy(text)
+    given = read_strategy(text, dialect="pubmed")
+
+    assert [line.kind for line in named.lines] == ["header", "refused", "refused", "reference"]
+    assert "ICTRP" in str(named.numbered[1].refusal)
+    assert given.to_result().query is not None
+
+
+def test_cinahl_after_a_search_means_headings_of_cinahl() -> None:
+    text = 'S1 (MH "Self Care+") Interface - EBSCOhost Search Screen - Advanced Search Database - CINAHL Complete 90\n'
+    line = read_strategy(text).lines[0]
+
+    assert line.pubmed == '"Self Care"[tiab]'
+    assert choose_label(line.losses) == "not_expressible"
+
+
+def test_publication_types_and_subheadings_of_embase_are_not_those_of_medline() -> None:
+    text = (
+        "Embase <1980 to 2019>\n1. exp *heparin/ct, ae, cb\n2. heparin.ti.\n3. conference abstract.pt.\n"
+        "4. (conference abstract or editorial).pt.\n5. 2 not 3\n6. 2 not (conference abstract or editorial).pt.\n"
+        "7. editorial.pt. and 2\n"
+    )
+    lines = read_strategy(text).numbered
+
+    assert {number: line.pubmed for number, line in lines.items()} == {
+        1: "heparin[tiab]",
+        2: "heparin[ti]",
+        3: "",
+        4: "",
+        5: "#2",
+        6: '#2 NOT "editorial"[pt]',
+        7: '"editorial"[pt] AND #2',
+    }
+    assert choose_label(lines[1].losses) == "not_expressible"
+    assert [choose_label(lines[number].losses) for number in (5, 6, 7)] == ["wider", "narrower", "narrower"]
+
+
+def test_exclude_medline_records_is_a_limiter_of_cinahl() -> None:
+    text = 'S1 (MH "Self Care+")\nS2 S1 Limiters - Exclude MEDLINE Records; English Language\n'
+    lines = read_strategy(text).numbered
+
+    assert lines[1].pubmed == '"Self Care"[tiab]'
+    assert lines[2].pubmed == "#1 AND english[la]"

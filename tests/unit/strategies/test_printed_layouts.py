@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.read_strategy import PrintedLine, find_second_list, read_lines
+from entrez_kit.strategies.printed_lines import find_second_list, read_lines
+from entrez_kit.strategies.printed_rows import PrintedLine
 from entrez_kit.strategies.strategy import read_strategy
 from entrez_kit.strategies.translate_strategy import find_refused_error
 
@@ -166,10 +167,10 @@ def test_filters_of_the_website_of_pubmed_are_terms(filters: str, query: str) ->
 
 
 def test_an_unknown_filter_of_the_website_is_refused() -> None:
-    line = read_strategy("a[ti] Filters: English, Free full text").lines[0]
+    line = read_strategy("a[ti] Filters: English, Dental journals").lines[0]
 
     assert line.kind == "refused"
-    assert "'Free full text'" in str(line.refusal)
+    assert "'Dental journals'" in str(line.refusal)
 
 
 @pytest.mark.parametrize(
@@ -236,3 +237,89 @@ def test_a_query_that_is_too_long_in_any_line_has_no_query(monkeypatch: pytest.M
     error = find_refused_error(strategy, strategy.to_result())
     assert error is not None
     assert error.details["reason"] == "query_too_long"
+
+
+def list_queries(text: str) -> dict[int, str]:
+    return {number: line.pubmed for number, line in read_strategy(text).numbered.items()}
+
+
+def test_numbers_in_parentheses_are_numbers() -> None:
+    text = "(1) exp Asthma/\n(2) wheez$.ti.\n(3) 1 or 2\n"
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2"}
+
+
+def test_counts_before_the_queries_of_web_of_science_are_not_words() -> None:
+    text = (
+        "# 3 234 #2 AND #1\nRefined by: DOCUMENT TYPES: ( REVIEW ) AND [excluding] RESEARCH AREAS: ( SURGERY )\n"
+        "Timespan=2000-2020\n# 2 1,234 TS=(rehab*)\nTimespan=2000-2020\n# 1 45,678 TI=(stroke*)\nTimespan=2000-2020\n"
+    )
+
+    assert list_queries(text) == {
+        3: '#2 AND #1 AND "review"[pt] AND 2000:2020[dp]',
+        2: "rehab*[tiab] AND 2000:2020[dp]",
+        1: "stroke*[ti] AND 2000:2020[dp]",
+    }
+    assert [line.printed_count for line in read_lines(text)] == [234, 1234, 45678]
+
+
+def test_filters_below_a_query_of_pubmed_are_terms() -> None:
+    query = "(asthma[ti] OR wheez*[ti])\nAND\nchild*[ti]\nFilters: Humans; Female; Adult: 19+ years\n"
+
+    assert list_queries(query) == {
+        1: "((asthma[ti] OR wheez*[ti]) AND child*[ti]) AND humans[mh] AND female[mh] AND adult[mh]"
+    }
+
+
+def test_filters_of_a_history_file_are_terms() -> None:
+    text = (
+        "Search number,Query,Sort By,Filters,Search Details,Results,Time\n"
+        '2,#1 AND wheez*[ti],,"English, from 2010 - 2020","(...)",345,05:12:11\n1,asthma[ti],,,"(...)",25678,05:10:01\n'
+    )
+
+    assert list_queries(text)[2] == "(#1 AND wheez*[ti]) AND english[la] AND 2010:2020[dp]"
+
+
+def test_a_heading_of_cochrane_may_be_divided_before_its_last_word() -> None:
+    text = (
+        "#1 MeSH descriptor: [Asthma] explode all\ntrees\n#2 MeSH descriptor: [Child] this term\nonly\n#3 #1 and #2\n"
+    )
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: '"Child"[mh:noexp]', 3: "#1 AND #2"}
+
+
+def test_a_count_in_groups_does_not_take_the_number_of_a_line() -> None:
+    text = "1 exp Asthma/ 312 456\n2 wheez$.ti. 401 234\n3 1 or 2 450 001\n4 limit 3 to humans 12 001\n"
+
+    assert list_queries(text)[3] == "#1 OR #2"
+    assert [line.printed_count for line in read_lines(text)] == [312456, 401234, 450001, 12001]
+
+
+def test_a_count_after_a_limiter_of_ebsco_is_not_a_part_of_it() -> None:
+    text = "S1\tTI asthma\t120\nS2\tS1\tLimiters - Publication Type: Randomized Controlled Trial\t87\n"
+
+    assert list_queries(text)[2] == '#1 AND "randomized controlled trial"[pt]'
+
+
+@pytest.mark.parametrize("sign", ["–", "—", "-"])
+def test_a_dash_after_a_number_is_not_a_part_of_the_line(sign: str) -> None:
+    text = f"1 {sign} exp Asthma/\n2 {sign} wheez$.ti.\n3 {sign} 1 or 2\n"
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2"}
+
+
+@pytest.mark.parametrize("sign", ["-", "•"])
+def test_a_bullet_is_not_a_part_of_the_line(sign: str) -> None:
+    text = f"{sign} exp Asthma/\n{sign} wheez$.ti.\n{sign} 1 or 2\n"
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2"}
+
+
+def test_the_first_column_of_a_table_may_have_the_concepts() -> None:
+    text = (
+        "Concept\t#\tQuery\tHits\nPopulation\t1\texp Asthma/\t50321\n\t2\twheez$.ti.\t61234\n\t3\t1 or 2\t80123\n"
+        "Combined\t4\t3 and exp Child/\t543\n"
+    )
+
+    assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2", 4: '#3 AND "Child"[mh]'}
+    assert [line.printed_count for line in read_lines(text)[1:]] == [50321, 61234, 80123, 543]

@@ -113,7 +113,7 @@ OWN_WORDS: list[tuple[str, str]] = [
     ('"characters before the wildcard".zz.', "unknown-field"),
     ("record adj3 (unknown and field).ti.", "syntax-error"),
     ("*record.ti.", "wildcard-trap"),
-    ("(unknown adj field adj re*).ti.", "short-truncation"),
+    ("(re* adj unknown adj field).ti.", "short-truncation"),
     ("limit 1 to the limit drops", "not-in-pubmed"),
     ("limit 1 to circular-reference: humans", "not-in-pubmed"),
     ("exp Record/ or 9", "missing-reference"),

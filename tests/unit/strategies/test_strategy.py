@@ -104,9 +104,49 @@ def test_the_last_search_may_be_printed_first() -> None:
 
 
 def test_a_limit_to_an_unknown_type_does_not_become_a_limit_to_the_others() -> None:
-    result = read_strategy('TITLE(asthma) AND (LIMIT-TO(DOCTYPE,"ar") OR LIMIT-TO(DOCTYPE,"re"))\n').to_result()
+    result = read_strategy('TITLE(asthma) AND (LIMIT-TO(DOCTYPE,"cp") OR LIMIT-TO(DOCTYPE,"re"))\n').to_result()
 
-    assert result.lines[0].kind == "refused"
+    assert result.lines[0].pubmed == "asthma[ti]"
+    assert "wider: a limit was left out: 'LIMIT-TO(DOCTYPE,\"cp\")': PubMed has no such limit" in result.lines[0].loss
+
+
+EMBASE_LIMITS = """#1 asthma:ti
+#2 [embase]/lim
+#3 #1 AND #2
+#4 #1 NOT #2
+#5 #1 AND [conference abstract]/lim
+#6 #1 NOT #5
+#7 #3 AND ([article]/lim OR [article in press]/lim)
+#8 #1 NOT (#5 OR [editorial]/lim)
+#9 #1 OR #2
+#10 #6 AND #7
+"""
+
+
+def test_a_line_with_a_limit_that_pubmed_lacks_is_left_out_where_it_would_find_too_little() -> None:
+    strategy = read_strategy(EMBASE_LIMITS)
+    lines = strategy.numbered
+
+    assert {number: line.pubmed for number, line in lines.items()} == {
+        1: "asthma[ti]",
+        2: "",
+        3: "#1",
+        4: "#1",
+        5: "#1",
+        6: "#1",
+        7: "#3",
+        8: '#1 NOT "editorial"[pt]',
+        9: "",
+        10: "#6 AND #7",
+    }
+    assert [number for number, line in lines.items() if line.kind == "refused"] == [2, 9]
+    assert {number: choose_label(lines[number].losses) for number in (3, 4, 5, 6, 7, 8, 10)} == {
+        **dict.fromkeys((3, 4, 5, 6, 7, 10), "wider"),
+        8: "narrower",
+    }
+    assert any("[conference abstract]/lim" in loss.text for loss in lines[5].losses)
+    assert any("line 5 has a limit that PubMed lacks" in loss.text for loss in lines[6].losses)
+    assert strategy.to_result().query == "((asthma[ti])) AND (((asthma[ti])))"
 
 
 def test_a_wrong_translation_is_disproved_by_its_records() -> None:
@@ -234,3 +274,13 @@ def test_not_in_a_line_of_pubmed_excludes_only_the_part_after_it() -> None:
 
     labels = {number: choose_label(line.losses) for number, line in strategy.numbered.items()}
     assert (labels[2], labels[3], labels[4]) == ("wider", "wider", "narrower")
+
+
+def test_a_long_chain_of_lines_has_a_query() -> None:
+    lines = "".join(f"{number}. limit {number - 1} to english language\n" for number in range(2, 1501))
+
+    query = read_strategy(f"1. asthma.ti.\n{lines}").to_result().query
+
+    assert query is not None
+    assert query.endswith(" AND english[la]")
+    assert query.count("english[la]") == 1499

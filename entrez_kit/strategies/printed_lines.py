@@ -1,27 +1,30 @@
-"""Read the lines of a strategy as printed: numbers, counts, wrapped lines, comments and headers."""
+"""Read the lines of a strategy as printed: their numbers, wrapped rows, comments and headers."""
 
 import csv
 import re
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.query.dialects.detect import find_signs
 from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.reference_lines import is_reference_line
+from entrez_kit.strategies.printed_counts import COUNT_ALONE, parse_count, strip_count, take_counts, take_leading_count
+from entrez_kit.strategies.printed_rows import ENDS_OPEN, PrintedLine, Role, count_open, is_open, repair
 
-Role = Literal["expression", "comment", "header"]
+RowKind = Literal["expression", "comment", "header", "continuation", "count"]
+"""What a row without a number is: a line of its own, a part of the line above it, or the count of that line."""
 MAX_CONTINUED: Final = 500
 """Maximum number of lines by which a line continues."""
 MAX_JOINED: Final = 60
 """Maximum number of lines that are joined to one."""
 MAX_GAP: Final = 3
 """Largest number of missing numbers that is a gap of a list."""
-_NUMBER: Final = re.compile(r"\s*(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\t\s*|\s+|\s*$)")
+_NUMBER: Final = re.compile(
+    r"\s*(?:(?:#\s?|[Ss](?=[0-9]))?([0-9]{1,4})(?:\s*[.):](?![0-9])\s*|\s+[-–—]\s+|\t\s*|\s+|\s*$)|\(([0-9]{1,4})\)\s+)"
+)
+_NUMBER_CELL: Final = re.compile(r"[#S]?[0-9]{1,4}\.?")
 _OWN_NUMBER: Final = re.compile(r"[#Ss]?[0-9]{1,4}[.):] ")
 _OPERATES: Final = re.compile(r"(?:or|and|not)\s++(?:\(*+\s*+[#Ss]?[0-9]|#)", re.IGNORECASE)
 _RANGE_AFTER: Final = re.compile(r"(?:or|and)\s+[0-9]+\s*-\s*[0-9]+\s*$", re.IGNORECASE)
@@ -39,120 +42,17 @@ _COMMENT: Final = re.compile(
     re.IGNORECASE,
 )
 _LIMIT: Final = re.compile(r"^\[[^\]]*\](?:/|\s*$)")
-_COUNT: Final = re.compile(
-    r"(?: |(?<=[\])\"])|(?<=[^0-9][/.]))[\[(]?([0-9]{1,3}(?:[,. ][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$"
-)
-_COMMA_COUNT: Final = re.compile(r" [\[(]?([0-9]{1,3}(?:[,.][0-9]{3}){1,4}|[0-9]{1,12})[\])]?$")
-_DIGITS: Final = re.compile(r"[0-9]{1,3}(?:[,. ][0-9]{3})+|[0-9]+")
-_COMPLETE: Final = re.compile(
-    r"(?:[)\]/\"'*$]|[.,]\s?[a-z]{2}\.?|:[a-z,]+|/[a-z]{2,3}|[#Ss]?[0-9]|\}|\ball trees|\bterm only|\bin \w+)\s*$"
-)
-_ENDS_OPEN: Final = re.compile(
-    r"(?:\b(?:or|and|not|adj[0-9]*+|near(?:/[0-9]++)?|next)|,|[([{]|(?:^|\b(?:or|and|not) |[(,] ?)exp"
-    r"|\b(?:or|and) ?/|[0-9] ?-|^[0-9]+ ?/|^limit .{1,40} to"
-    r"|(?:^|\b(?:or|and|not) |\( ?)(?-i:TI|AB|TX|SU|MH|MM|PT)) ?$",
-    re.IGNORECASE,
-)
 _BEGINS_INSIDE: Final = re.compile(
-    r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b|(?:timespan|indexes) ?[:=])",
+    r"(?:(?:or|and|not|adj[0-9]*|near/[0-9]+)(?:\s|$)|[)\]},]|\.\s?[a-z]{2}\b|(?:timespan|indexes|refined by) ?[:=])",
     re.IGNORECASE,
 )
-_HYPHENATED: Final = re.compile(
-    r"(?:^|[\s(\"'])(?:after|all|anti|co|cross|double|evidence|follow|half|high|home|hospital|in|inter|intra|long|low|meta"
-    r"|mid|mini|multi|near|non|off|on|over|peri|placebo|population|post|pre|pro|quasi|re|school|self|semi|short|single"
-    r"|sub|t|triple|two|under|up|well|work|x)-$",
-    re.IGNORECASE,
-)
-"""The first parts of words that are written with a hyphen also inside a row."""
+_FILTERS: Final = re.compile(r"filters?(?: applied| activated)? ?:", re.IGNORECASE)
+"""The filters that PubMed's website prints below a query."""
 _SEARCH: Final = re.compile(r"^search ?:? (?=\S)", re.IGNORECASE)
 """What PubMed printed before each query of a history."""
 _LABEL: Final = re.compile(r"^search(?: ?: ?| (?=[(#\"]))", re.IGNORECASE)
 """The same before one query: the word search can begin a query too."""
-_SORT: Final = re.compile(r" sort(?:ed)? by ?: ?[a-z ]{1,40}$", re.IGNORECASE)
-_FIELD_NAMES: Final = {
-    "TOPIC": "TS",
-    "TITLE": "TI",
-    "AUTHOR": "AU",
-    "PUBLICATION NAME": "SO",
-    "YEAR PUBLISHED": "PY",
-    "LANGUAGE": "LA",
-    "LANGUAGES": "LA",
-    "DOCUMENT TYPE": "DT",
-    "DOCUMENT TYPES": "DT",
-    "ADDRESS": "AD",
-}
-"""The names of fields that Web of Science prints in place of their codes."""
-_FIELD_NAME: Final = re.compile(rf"\b({'|'.join(_FIELD_NAMES)}) ?: ?(?=\()")
-_RESULTS: Final = re.compile(r"\b(?:results|hits)\b", re.IGNORECASE)
-
-_CHARACTERS: Final = {
-    **dict.fromkeys("“”„‟″«»＂", '"'),
-    **dict.fromkeys("‘’‚‛´′`", "'"),
-    **dict.fromkeys("‐‑‒–—―−", "-"),
-    **dict.fromkeys("\u00a0\u2002\u2003\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "),
-    **dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""),
-    **{"…": "...", "ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "＊": "*"},
-}
-_TABLE: Final = str.maketrans(_CHARACTERS)
-_ENTITIES: Final = {"&amp;": "&", "&quot;": '"', "&lt;": "<", "&gt;": ">", "&#39;": "'", "&nbsp;": " "}
-
-
-@dataclass(slots=True)
-class PrintedLine:
-    """A line of a strategy as printed.
-
-    ``original`` has the characters of the file with their line breaks, so that the joined lines are the file. ``text``
-    is the expression without its number and its printed count.
-    """
-
-    original: str
-    role: Role
-    text: str = ""
-    number: int | None = None
-    printed_count: int | None = None
-    notes: list[Note] = field(default_factory=list)
-    rows: list[str] = field(default_factory=list)
-    """The text of each printed row; one of them may have the count."""
-
-    def append(self, original: str, row: str) -> None:
-        """Add a row that continues the line, with a note if a word was divided between two rows."""
-        is_soft = self.original.rstrip().endswith("\u00ad")
-        self.original += original
-        self.rows.append(row)
-        self.text, note = _join_rows(self.text, row, is_soft=is_soft)
-        if note is not None:
-            self.notes.append(note)
-
-
-@lru_cache(maxsize=1024)
-def repair(text: str) -> str:
-    """Return a text with the characters that a word processor or a web page changed written plainly."""
-    plain = replace_characters(text)
-    plain = re.sub(r"\bexp\.\s+(?=[A-Z])", "exp ", plain)
-    plain = re.sub(r"\bexp(?=\*)", "exp ", plain)
-    plain = _FIELD_NAME.sub(lambda match: f"{_FIELD_NAMES[match[1]]}=", plain)
-    return " ".join(unicodedata.normalize("NFC", plain).split())
-
-
-def replace_characters(text: str) -> str:
-    """Return a text with plain quotation marks, hyphens and spaces, and without entities of HTML."""
-    plain = text.translate(_TABLE)
-    for entity, sign in _ENTITIES.items():
-        plain = plain.replace(entity, sign)
-    return plain
-
-
-def _join_rows(above: str, below: str, *, is_soft: bool = False) -> tuple[str, Note | None]:
-    """Return two rows of one line as one text, and a note if a word was divided between them."""
-    if not above or not below:
-        return above + below, None
-    if is_soft or re.search(r"[0-9] ?-$", above):
-        return above.rstrip() + below, None
-    if not (above.endswith("-") and above[-2:-1].isalpha() and below[0].islower()):
-        return f"{above} {below}", None
-    joined = above + below if _HYPHENATED.search(above) else above[:-1] + below
-    word = re.split(r"[\s()\"]", joined[len(above.rpartition(" ")[0]) :].strip('( "'))[0]
-    return joined, Note(f"a word was divided at the end of a row; it was read as {word!r}.")
+_SORT: Final = re.compile(r" sort(?:ed)? by ?: ?[a-z ]{1,40}?(?= filters? ?:|$)", re.IGNORECASE)
 
 
 def read_lines(text: str) -> list[PrintedLine]:
@@ -163,7 +63,7 @@ def read_lines(text: str) -> list[PrintedLine]:
     numbers = _find_numbers(physical)
     lines = _LineReader(physical, numbers).read()
     _set_numbers(lines)
-    _take_counts(lines)
+    take_counts(lines)
     _remove_labels(lines, is_numbered=bool(numbers))
     return lines
 
@@ -181,6 +81,8 @@ def _split_cells(line: str) -> list[str]:
 def _match_number(line: str) -> tuple[int, str] | None:
     """Return the number at the start of a line and the rest."""
     cells = _split_cells(line)
+    if len(cells) > 2 and not any(map(str.isdigit, cells[0])) and _NUMBER_CELL.fullmatch(cells[1]):
+        cells = cells[1:]  # the first column has the name of the concept
     text = "\t".join(cells)
     match = _NUMBER.match(text)
     if match is None:
@@ -188,7 +90,7 @@ def _match_number(line: str) -> tuple[int, str] | None:
     expression = text[match.end() :].strip()
     if _OPERATES.match(expression) and not _RANGE_AFTER.match(expression):
         return None
-    return int(match[1]), expression
+    return int(match[1] or match[2]), expression
 
 
 def _find_numbers(physical: Sequence[str]) -> dict[int, int]:
@@ -240,7 +142,7 @@ def _read_history(physical: Sequence[str]) -> list[PrintedLine]:
             lines[-1].original += raw
             continue
         count = re.sub(r"[^0-9]", "", row[-2])
-        text = repair(row[1])
+        text = repair(f"{row[1]} Filters: {row[3]}" if len(row) > 6 and row[3] else row[1])
         lines.append(PrintedLine(raw, "expression", text, int(row[0]), int(count) if count else None, rows=[text]))
     return lines
 
@@ -277,6 +179,7 @@ class _LineReader:
         self._lines.append(line)
 
     def _read_line(self, index: int) -> int:
+        """Read a row, and return the index of the next one."""
         raw = self._physical[index]
         if not raw.strip():
             if self._lines:
@@ -288,25 +191,22 @@ class _LineReader:
             return self._read_numbered(index)
         text = repair(" ".join(_split_cells(raw)))
         previous = self._lines[-1] if self._lines else None
-        if self._numbers and previous is not None and previous.role == "expression":
-            if not previous.text or (_has_room(previous) and _is_open(previous.text)):
-                previous.append(raw, text)
-                return index + 1
-            if _DIGITS.fullmatch(text):
-                previous.original += raw
-                previous.printed_count = _parse_count(text)
-                return index + 1
-        role = self._find_role(text, index)
-        if role != "expression":
-            if role == "header" and previous is not None and self._may_continue(previous, text, index):
-                previous.notes.append(
-                    Note(f"the row {text!r} below it was read as a title, not as a part of the line.")
-                )
-            self._add_line(PrintedLine(raw, role, text))
-            return index + 1
-        if self._numbers and previous is not None and self._continues(previous, text, index):
+        kind = self._classify(text, index, previous)
+        if kind == "continuation" and previous is not None:
             previous.append(raw, text)
-            return index + 1
+        elif kind == "count" and previous is not None:
+            previous.original += raw
+            previous.printed_count = parse_count(text)
+        elif kind == "comment" or kind == "header":
+            if kind == "header" and previous is not None and self._may_continue(previous, text, index):
+                note = f"the row {text!r} below it was read as a title, not as a part of the line."
+                previous.notes.append(Note(note))
+            self._add_line(PrintedLine(raw, kind, text))
+        else:
+            return self._read_unnumbered(raw, text, index)
+        return index + 1
+
+    def _read_unnumbered(self, raw: str, text: str, index: int) -> int:
         end = self._find_end(index, text)
         note = Note("the line has no number; it was numbered by its place.", "missing-number")
         self._add_line(PrintedLine(raw, "expression", text, notes=[note] if self._numbers else []))
@@ -328,7 +228,7 @@ class _LineReader:
             self._add_line(PrintedLine("", "expression", "", number, notes=notes))
             return index + 1
         role: Role = "comment" if text and _is_comment(text) else "expression"
-        text, count = _take_leading_count(match[1], text)
+        text, count = take_leading_count(match[1], text)
         self._add_line(PrintedLine(raw, role, text, number, count, notes))
         return index + 1
 
@@ -345,7 +245,7 @@ class _LineReader:
         has_operator = re.search(r"\b(?:OR|AND|NOT|or|and/|adj[0-9]*)\b", text)
         return (
             not find_signs(text)
-            and not _is_open(text)
+            and not is_open(text)
             and not re.match(r"exp\b", text, re.IGNORECASE)
             and not has_operator
             and not re.search(r"[*$\"()]", text)
@@ -354,40 +254,56 @@ class _LineReader:
             and not _BEGINS_INSIDE.match(below)
         )
 
-    def _find_role(self, text: str, index: int) -> Role:
+    def _classify(self, text: str, index: int, previous: PrintedLine | None) -> RowKind:
+        """Return what a row without a number is.
+
+        Args:
+            text: the row.
+            index: its index.
+            previous: the line above it.
+        """
+        if previous is not None and previous.role == "expression":
+            if _has_room(previous) and self._is_limit(text):
+                return "continuation"
+            if self._numbers:
+                return self._classify_below(text, index, previous)
         if _is_comment(text):
             return "comment"
-        previous = self._lines[-1] if self._lines else None
-        if self._numbers and previous is not None and previous.role == "expression" and _BEGINS_INSIDE.match(text):
-            return "expression"
-        signs = find_signs(text)
-        if signs or is_reference_line(text):
-            return "expression"
-        if _YEARS.search(text) or (
-            _HEADER.match(text) and (self._numbers or not self._has_expression() or ":" in text)
-        ):
-            return "header"
-        is_inside = previous is not None and _count_open(previous.text) > 0
-        if text.endswith(":") and not is_inside:
-            return "header"
-        if self._numbers and (previous is None or not self._continues(previous, text, index)):
-            return "header"
-        return "expression"
-
-    def _has_expression(self) -> bool:
-        return any(line.role == "expression" for line in self._lines)
-
-    def _continues(self, previous: PrintedLine, text: str, index: int) -> bool:
-        """Return whether a row without a number continues the line before it."""
-        if previous.role != "expression" or not _has_room(previous):
-            return False
-        if _is_open(previous.text) or _BEGINS_INSIDE.match(text):
-            return True
-        if _OWN_NUMBER.match(text):
-            return False
         if find_signs(text) or is_reference_line(text):
-            return self._is_followed_by_next(previous, index)
-        return previous.number is not None and not _looks_complete(previous.text)
+            return "expression"
+        if _YEARS.search(text) or (_HEADER.match(text) and (":" in text or self._is_before_lines())):
+            return "header"
+        is_inside = previous is not None and count_open(previous.text) > 0
+        return "header" if self._numbers or (text.endswith(":") and not is_inside) else "expression"
+
+    def _is_before_lines(self) -> bool:
+        """Return whether a row without a number is above all lines, or in a numbered list."""
+        return bool(self._numbers) or not any(line.role == "expression" for line in self._lines)
+
+    def _classify_below(self, text: str, index: int, previous: PrintedLine) -> RowKind:
+        """Return what a row without a number is, below an expression of a numbered list."""
+        has_room = _has_room(previous)
+        if not previous.text or (has_room and is_open(previous.text)):
+            return "continuation"
+        if COUNT_ALONE.fullmatch(text):
+            return "count"
+        if _is_comment(text):
+            return "comment"
+        if _BEGINS_INSIDE.match(text):
+            return "continuation" if has_room else "expression"
+        can_continue = has_room and not _OWN_NUMBER.match(text)
+        if find_signs(text) or is_reference_line(text):
+            return "continuation" if can_continue and self._is_followed_by_next(previous, index) else "expression"
+        if _YEARS.search(text) or _HEADER.match(text) or text.endswith(":"):
+            return "header"
+        is_part = can_continue and previous.number is not None and not _looks_complete(previous.text)
+        return "continuation" if is_part else "header"
+
+    def _is_limit(self, text: str) -> bool:
+        """Return whether a row has limits that a service prints below a query."""
+        if _FILTERS.match(text):
+            return any("pubmed" in find_signs(line.text) for line in self._lines)
+        return text.lower().startswith("refined by")
 
     def _may_continue(self, previous: PrintedLine, text: str, index: int) -> bool:
         """Return whether a row that was read as a title could also be the end of the line directly above it."""
@@ -404,26 +320,26 @@ class _LineReader:
 
     def _find_end(self, index: int, text: str) -> int:
         """Return the index after the last physical row of an expression without a number."""
-        if _count_open(text) <= 0 and not _ENDS_OPEN.search(text):
+        if count_open(text) <= 0 and not ENDS_OPEN.search(text):
             following, joined = index + 1, text
             while following < min(index + MAX_CONTINUED, len(self._physical)) and following not in self._numbers:
                 below = repair(self._physical[following])
                 if not below or is_reference_line(below):
                     break
-                if not _BEGINS_INSIDE.match(below) and not _ENDS_OPEN.search(joined) and _count_open(joined) <= 0:
+                if not _BEGINS_INSIDE.match(below) and not ENDS_OPEN.search(joined) and count_open(joined) <= 0:
                     break
                 joined = f"{joined} {below}"
                 following += 1
             return following
-        opened = _count_open(text)
+        opened = count_open(text)
         for following in range(index + 1, min(index + MAX_JOINED, len(self._physical))):
             if following in self._numbers:
                 break
             below = repair(self._physical[following])
             if opened <= 0 and is_reference_line(below):
                 break
-            opened += _count_open(below)
-            if opened == 0 and not _ENDS_OPEN.search(below):
+            opened += count_open(below)
+            if opened == 0 and not ENDS_OPEN.search(below):
                 return following + 1
         return index + 1
 
@@ -441,18 +357,12 @@ def _has_room(line: PrintedLine) -> bool:
     return line.original.count("\n") < MAX_CONTINUED
 
 
-def _is_open(text: str) -> bool:
-    """Return whether an expression cannot end here."""
-    has_open_quotes = text.count('"') % 2 == 1 or text.rfind("[") > text.rfind("]")
-    return _count_open(text) > 0 or has_open_quotes or _ENDS_OPEN.search(text) is not None
-
-
 def _looks_complete(text: str) -> bool:
     """Return whether an expression can end here: it has a sign of a service, or consists of numbers.
 
     In a line of Ovid with fields the last term has one too.
     """
-    text, count = _strip_count(text)
+    text, count = strip_count(text)
     if re.search(r"\bexp ", text.rpartition("/")[2], re.IGNORECASE):
         return False
     signs = find_signs(text)
@@ -460,76 +370,6 @@ def _looks_complete(text: str) -> bool:
         last = re.split(r"\b(?:or|and|not|adj[0-9]*)\b", text, flags=re.IGNORECASE)[-1].strip()
         return bool(find_signs(last)) or last.endswith((")", "]", '"', "$", "*")) or last[-1:].isdigit()
     return bool(signs) or count is not None or is_reference_line(text)
-
-
-def _count_open(text: str) -> int:
-    """Return the number of open parentheses, without those in quotes."""
-    outside = re.sub(r'"[^"]*"', "", text)
-    return outside.count("(") - outside.count(")")
-
-
-_REMARKS: Final = (
-    re.compile(r" [0-9]{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,7} [0-9]{4}$", re.IGNORECASE),
-    re.compile(r" [0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$"),
-    re.compile(r" (?:advanced|basic)(?: (?:display results|more|delete|save|annotate)\b.*)?$", re.IGNORECASE),
-)
-"""What services print after the count: the date or the time of the search, or its type."""
-_GROUPED: Final = re.compile(r" [0-9]{1,3}(?: [0-9]{3}){1,4}$")
-_NO_COUNT_AFTER: Final = re.compile(
-    r"(?:[-=<>:]|\b(?:to|from|adj|near|next|within|type|grade|stage|phase)) ?$", re.IGNORECASE
-)
-
-
-def _parse_count(text: str) -> int:
-    return int(re.sub(r"[^0-9]", "", text))
-
-
-def _take_leading_count(raw: str, text: str) -> tuple[str, int | None]:
-    """Return an expression without the count that stands in its own cell before it, and the count."""
-    first, separator, rest = raw.partition("\t")
-    if separator and rest.strip() and _DIGITS.fullmatch(first.strip()):
-        return repair(rest.replace("\t", " ")), _parse_count(first)
-    return text, None
-
-
-def _strip_remarks(text: str) -> str:
-    """Return a line without the date, the time or the type of the search after its count."""
-    for remark in _REMARKS:
-        shorter = remark.sub("", text)
-        if shorter != text and _COUNT.search(shorter):
-            return shorter
-    return text
-
-
-def _strip_count(text: str) -> tuple[str, int | None]:
-    """Return an expression without the count that is printed after it, and the count."""
-    for pattern in (_COUNT, _COMMA_COUNT):  # in "1 or 2 350,000" the blank separates no thousands
-        match = pattern.search(text)
-        if match is None:
-            continue
-        before = text[: match.start()].rstrip()
-        if not before or _ENDS_OPEN.search(before) or not _COMPLETE.search(before):
-            continue
-        if re.search(r"\b(?:or|and|not)/[0-9, -]*+$", before, re.IGNORECASE) and "," in before[-3:]:
-            continue
-        return before, _parse_count(match[1])
-    return text, None
-
-
-def _strip_last_number(text: str, *, is_grouped: bool) -> tuple[str, int | None]:
-    """Return an expression without the number at its end, in a list in which counts are printed after the lines.
-
-    Args:
-        text: the expression.
-        is_grouped: whether the counts of the list have blanks between the thousands.
-    """
-    match = (_GROUPED.search(text) if is_grouped else None) or _COMMA_COUNT.search(text)
-    if match is None:
-        return text, None
-    before = text[: match.start()].rstrip()
-    if not before or _ENDS_OPEN.search(before) or _NO_COUNT_AFTER.search(before):
-        return text, None
-    return before, _parse_count(match[0])
 
 
 def _set_numbers(lines: Sequence[PrintedLine]) -> None:
@@ -545,47 +385,6 @@ def _set_numbers(lines: Sequence[PrintedLine]) -> None:
                 line.notes.append(Note("no number is free for the line.", "missing-number"))
                 continue
             line.number = last = following
-
-
-def _take_counts(lines: Sequence[PrintedLine]) -> None:
-    """Take the printed counts off the expressions.
-
-    A number after a field, a quotation mark or a parenthesis is a count. After a word it is one if most lines of the
-    list have a count. The count of a line of several rows is at the end of its first or of its last row.
-    """
-    expressions = [line for line in lines if line.role == "expression" and line.text]
-    counted: list[PrintedLine] = []
-    for line in expressions:
-        line.text = _strip_remarks(line.text)
-        text, count = _strip_count(line.text)
-        if count is not None:
-            line.text, line.printed_count = text, count
-        if line.printed_count is not None:
-            counted.append(line)
-    has_title = any(line.role == "header" and _RESULTS.search(line.text) for line in lines)
-    if len(counted) * 2 < len(expressions) or len(counted) < 2 - has_title:
-        return
-    is_grouped = any(_GROUPED.search(_strip_remarks(line.rows[-1])) for line in counted if line.rows)
-    for line in expressions:
-        if line.printed_count is None:
-            _take_number(line, is_grouped=is_grouped)
-
-
-def _take_number(line: PrintedLine, *, is_grouped: bool) -> None:
-    """Take the number at the end of the last or of the first row of a line off it, as its count."""
-    text, count = _strip_last_number(line.text, is_grouped=is_grouped)
-    if count is not None:
-        line.text, line.printed_count = text, count
-        return
-    if len(line.rows) < 2:
-        return
-    first, count = _strip_last_number(line.rows[0], is_grouped=is_grouped)
-    if count is None or count < 10 or _count_open(first) > 0:
-        return
-    line.printed_count = count
-    line.text = first
-    for row in line.rows[1:]:
-        line.text = _join_rows(line.text, row)[0]
 
 
 def _remove_labels(lines: Sequence[PrintedLine], *, is_numbered: bool) -> None:

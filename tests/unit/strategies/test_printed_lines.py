@@ -4,7 +4,8 @@ import pytest
 import strategy_files
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.read_strategy import PrintedLine, read_lines, repair
+from entrez_kit.strategies.printed_lines import read_lines
+from entrez_kit.strategies.printed_rows import PrintedLine, repair
 from entrez_kit.strategies.strategy_text import read_strategy_text
 
 
