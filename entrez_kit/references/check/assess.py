@@ -80,6 +80,11 @@ def assess(candidates: Candidates, copy: str) -> Assessment:
         details.insert(
             0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {format_brief_place(article)}"
         )
+    for match in candidates.matches.values():
+        if match.found_by == "citation" and candidates.is_notice_of_cited_work(match):
+            details.append(
+                f"a notice about it is at this journal, volume and page: {format_brief_citation(match.article)}"
+            )
     if best.same:
         _add_differences(checked, candidates, best)
     else:

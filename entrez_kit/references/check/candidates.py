@@ -1,16 +1,16 @@
 """The records that a reference may cite, and the search terms and citations that find them."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Self, get_args
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, list_titles
 from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.guessing import Guess, guess_parts
@@ -25,6 +25,8 @@ _DIVIDED: Final = re.compile(r"(?<=[a-z])[-\u2010] ?(?=[a-z])")
 
 FoundBy = Literal["identifier", "citation", "title"]
 FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
+NOTICES: Final[frozenset[StandingStatus]] = frozenset(("retraction_notice", "concern_notice", "correction_notice"))
+"""The statuses of notices about other works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,16 @@ class RecordMatch:
     def faults(self) -> int:
         """The number of differences."""
         return len(self.agreement.differences) + len(self.agreement.left)
+
+    @property
+    def is_notice_with_other_title(self) -> bool:
+        """Whether it is a notice about another work, and the reference has another title than the notice."""
+        standing = self.article.standing
+        return standing is not None and standing.status in NOTICES and not self.agreement.has_exact_title
+
+    def mark_as_other_work(self) -> Self:
+        """Return the match of a record that is not the cited work, although it is similar."""
+        return replace(self, agreement=self.agreement._replace(same=False))
 
 
 @dataclass(eq=False)
@@ -112,12 +124,18 @@ class Candidates:
         if any(match.found_by == "identifier" and not match.same for match in matches):
             # If title and identifier belong to different works, the authors decide which one is cited.
             matches = [
-                match
-                if match.found_by == "identifier" or match.agreement.has_authors
-                else RecordMatch(match.article, match.found_by, match.agreement._replace(same=False))
+                match if match.found_by == "identifier" or match.agreement.has_authors else match.mark_as_other_work()
                 for match in matches
             ]
+        matches = [match.mark_as_other_work() if self.is_notice_of_cited_work(match) else match for match in matches]
         return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
+
+    def is_notice_of_cited_work(self, match: RecordMatch) -> bool:
+        """Return true if a record is a notice about another of the records, whose title and authors are given."""
+        if not match.is_notice_with_other_title or match.article.standing is None:
+            return False
+        works = [self.matches.get(notice.pmid or "") for notice in match.article.standing.notices]
+        return any(work is not None and work.same and work.agreement.has_authors for work in works)
 
     @cached_property
     def guess(self) -> Guess:

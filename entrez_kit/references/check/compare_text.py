@@ -49,7 +49,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item, text)
     differences += [part.difference for part in (title, authors) if part.difference is not None]
     if title.spans:
-        return Agreement(not authors.are_others, [*differences, *place.differences], place.left, authors.agree)
+        differences += place.differences
+        return Agreement(not authors.are_others, differences, place.left, authors.agree, title.is_exact)
     is_located = is_located or _is_nearly_at_its_place(words, article, item, authors, place)
     agreement = _compare_without_title(text, item, authors, place, is_located=is_located)
     return agreement._replace(differences=[*differences, *agreement.differences])
