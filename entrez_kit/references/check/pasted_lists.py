@@ -170,7 +170,7 @@ def _warn_about_removed_lines(
     warnings: list[Warn] = []
     for code, lines, reason in (
         ("page_lines_left_out", page_lines, "page headers, page footers or page numbers"),
-        ("headings_left_out", notes, "headings, or sentences before or after the list"),
+        ("headings_left_out", notes, "headings, footnotes, or sentences before or after the list"),
     ):
         if lines:
             message = f"{format_count(len(lines), 'line was', 'lines were')} left out: {reason}."
