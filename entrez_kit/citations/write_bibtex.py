@@ -93,8 +93,10 @@ def write_bibtex_name(name: Name) -> str:
     family = _protect(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
     for particle in (name.get("non-dropping-particle"), name.get("dropping-particle")):
         family = f"{escape(particle)} {family}" if particle else family
-    parts = [family, _protect(name["suffix"]) if name.get("suffix") else "", _protect(name.get("given", ""))]
-    return ", ".join(part for part in parts if part)
+    given = _protect(name.get("given", ""))
+    if name.get("suffix"):
+        return f"{family}, {_protect(name['suffix'])}, {given or '{}'}"
+    return f"{family}, {given}" if given else family
 
 
 def _protect(text: str, wanted: bool = False) -> str:
