@@ -82,9 +82,8 @@ def assess(candidates: Candidates, copy: str) -> Assessment:
         )
     for match in candidates.matches.values():
         if match.found_by == "citation" and candidates.is_notice_of_cited_work(match):
-            details.append(
-                f"a notice about it is at this journal, volume and page: {format_brief_citation(match.article)}"
-            )
+            notice = format_brief_citation(match.article)
+            details.append(f"a notice about it is at this journal, volume and page: {notice}")
     if best.same:
         _add_differences(checked, candidates, best)
     else:
@@ -113,13 +112,16 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
         about = {"field": name, "given": value, "recorded": getattr(match.article, name)}
         # A PubMed record may lack its DOI, so only Crossref can say that a DOI is wrong.
         unknown_to = "Crossref" if value in candidates.unregistered else tracing.name_source()
-        if value in differing:
-            pass
+        if error := candidates.unknown_owners.get(value):
+            message = f"{name}: its article could not be looked up: {error.message}"
+            checked.add("unchecked", message, field=name, given=value)
+        elif value in differing:
+            continue
+        elif agency := candidates.agencies.get(value):
+            message = f"{name}: {agency} registers {value}, so Crossref has no record to compare, and PubMed has no DOI"
+            checked.add("unchecked", message, **about)
         elif value in candidates.unregistered or (name != "doi" and value in candidates.absent):
             checked.add("mismatch", f"{name}: {unknown_to} has no record of {value}", **about)
         elif value in candidates.not_requested:
             message = f"{name}: the record does not have a DOI, and Crossref was not asked about {value}"
             checked.add("unchecked", message, **about)
-        if error := candidates.unknown_owners.get(value):
-            message = f"{name}: its article could not be looked up: {error.message}"
-            checked.add("unchecked", message, field=name, given=value)

@@ -67,10 +67,14 @@ class RecordMatch:
 class Candidates:
     """The records that a reference may cite, and the results of its look-ups.
 
-    ``absent`` has identifiers without a PubMed record, ``unregistered`` has DOIs without a Crossref record,
-    ``not_requested`` has DOIs without a PubMed record that Crossref was not asked about, and ``unknown_journals`` has
-    journals that NCBI's citation matcher does not know. ``owners`` has the articles other than the cited one that
-    identifiers belong to, and ``unknown_owners`` the errors of looking these up, both by identifier.
+    Attributes:
+        absent: identifiers without a PubMed record.
+        unregistered: DOIs without a Crossref record.
+        agencies: the agencies other than Crossref that register DOIs of these, by DOI.
+        not_requested: DOIs without a PubMed record that Crossref was not asked about.
+        unknown_journals: journals that NCBI's citation matcher does not know.
+        owners: the articles other than the cited one that identifiers belong to, by identifier.
+        unknown_owners: the errors of looking up such an article, or an agency, by identifier.
     """
 
     reference: Reference
@@ -78,6 +82,7 @@ class Candidates:
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     unregistered: list[str] = field(default_factory=list)
+    agencies: dict[str, str] = field(default_factory=dict)
     not_requested: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     nearest: tuple[float, Article] | None = None
@@ -129,6 +134,16 @@ class Candidates:
             ]
         matches = [match.mark_as_other_work() if self.is_notice_of_cited_work(match) else match for match in matches]
         return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
+
+    def list_doubtful_dois(self) -> list[str]:
+        """Return the DOIs that Crossref does not have, if it matters whether another agency registers them.
+
+        It matters if the PubMed record has no DOI to compare, or if no record was found.
+        """
+        ranked = self.ranked
+        if (ranked and ranked[0].article.doi) or (not ranked and not self.places):
+            return []
+        return list(dict.fromkeys(self.unregistered))
 
     def is_notice_of_cited_work(self, match: RecordMatch) -> bool:
         """Return true if a record is a notice about another of the records, whose title and authors are given."""

@@ -60,7 +60,8 @@ def _describe_place(candidates: Candidates) -> str:
     doi = candidates.reference.doi
     known = [place for place in candidates.places if place.journal not in candidates.unknown_journals]
     place = (known or candidates.places)[0]
-    facts = ["possibly made up: PubMed has no such article"]
+    agency = candidates.agencies.get(doi or "")
+    facts = ["PubMed has no such article" if agency else "possibly made up: PubMed has no such article"]
     if place.journal in candidates.unknown_journals:
         facts.append(f"the journal {place.journal} is not known to NCBI")
     else:
@@ -68,6 +69,7 @@ def _describe_place(candidates: Candidates) -> str:
         facts.append(f"NCBI knows the journal {place.journal}, and PubMed has no article at {there} of {place.year}")
     if doi:
         crossref = "Crossref does not know it" if doi in candidates.unregistered else "it was not looked up in Crossref"
+        crossref = f"{agency} registers it" if agency else crossref
         facts.append(f"PubMed has no record of {doi}, and {crossref}")
     ids = [value for value in (candidates.reference.pmid, candidates.reference.pmcid) if value in candidates.absent]
     facts += [f"PubMed has no record of {', '.join(ids)}"] if ids else []

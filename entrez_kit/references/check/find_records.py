@@ -15,7 +15,7 @@ from entrez_kit.references.check.candidates import MIN_WORDS, NOTICES, Candidate
 from entrez_kit.references.check.compare_fields import IdentifierName, is_matching_title
 from entrez_kit.references.check.compare_with_record import compare
 from entrez_kit.references.check.crossref_records import convert_to_article
-from entrez_kit.references.check.sources import fetch_crossref_records
+from entrez_kit.references.check.sources import fetch_agencies, fetch_crossref_records
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
 
@@ -56,6 +56,7 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
         [candidates for candidates in all_candidates if candidates.ranked and candidates.ranked[0].same],
         crossref=crossref,
     )
+    _look_up_agencies(services, all_candidates)
     return all_candidates
 
 
@@ -186,6 +187,20 @@ def _find_owners(services: Services, all_candidates: Sequence[Candidates], *, cr
                 candidates.unknown_owners[doi] = error
             else:
                 candidates.not_requested.append(doi)
+
+
+def _look_up_agencies(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    """Look up the agencies of DOIs that Crossref does not have: only Crossref's own DOIs must have a record there."""
+    wanted = _group_by_key(
+        (doi, candidates) for candidates in all_candidates for doi in candidates.list_doubtful_dois()
+    )
+    agencies, errors = fetch_agencies(services, wanted)
+    for doi, citing in wanted.items():
+        for candidates in citing:
+            if doi in agencies:
+                candidates.agencies[doi] = agencies[doi]
+            elif doi in errors:
+                candidates.unknown_owners[doi] = errors[doi]
 
 
 def _add_owner(candidates: Candidates, identifier: str, article: Article) -> None:

@@ -321,6 +321,15 @@ def fetch_crossref_records(
     return records, errors
 
 
+def fetch_agencies(services: Services, dois: Iterable[str]) -> tuple[dict[str, str], dict[str, EntrezKitError]]:
+    """Return the agencies other than Crossref that register DOIs, and the errors of requests."""
+    outcomes = collect_batches(
+        list(dois), 1, lambda batch: {batch[0]: services.crossref.agency(batch[0]).value}, refusals=REFUSALS
+    )
+    agencies = {doi: name for _, reply in outcomes.answers for doi, name in reply.items() if name != TITLES["crossref"]}
+    return agencies, dict(outcomes.failed)
+
+
 def _look_up_by_doi(
     source: SourceName, errors: Mapping[str, EntrezKitError], find: Callable[[str], Standing | EntrezKitError | None]
 ) -> LookUp:

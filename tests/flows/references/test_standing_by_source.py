@@ -496,6 +496,13 @@ def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
         crossref.work("10.5555/x")
 
 
+def test_the_recorded_reply_about_an_agency_is_read(sandbox: Sandbox, kit_for: KitFor, real_data: Path) -> None:
+    (path,) = (real_data / "crossref").glob("*cr_agency*")
+    sandbox.route("/crossref", "crossref", lambda request, state: LocalReply(path.read_bytes(), "application/json"))
+
+    assert kit_for(sandbox).services.crossref.agency("10.13039/100000001").value == "Crossref"
+
+
 def test_crossref_gets_the_email_and_the_polite_rate_and_no_output_shows_the_email(
     sandbox: Sandbox, kit_for: KitFor
 ) -> None:
