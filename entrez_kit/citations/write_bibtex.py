@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, build_csl_item, to_one_line
+from entrez_kit.citations.csl import SEASON_NAMES, Item, build_csl_item, to_one_line
 from entrez_kit.citations.names import OTHERS, Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -26,7 +26,6 @@ _TYPES: Final = {
     "thesis": "phdthesis",
     "paper-conference": "inproceedings",
 }
-_SEASONS: Final = ("Spring", "Summer", "Autumn", "Winter")
 _SPECIAL: Final = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",  # BibTeX counts braces, escaped or not
@@ -150,7 +149,7 @@ def _write_date(item: Item) -> Fields:
     if parts:
         yield "year", _put_in_braces(parts[0])
     if season := issued.get("season"):
-        yield "issue", _put_in_braces(_SEASONS[int(season) - 1])
+        yield "issue", _put_in_braces(SEASON_NAMES[int(season) - 1].capitalize())
     elif len(parts) > 1:
         yield "month", MONTHS[parts[1] - 1]
 

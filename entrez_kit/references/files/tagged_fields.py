@@ -14,14 +14,10 @@ from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES, is_existing_day, read_month
 from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, parse_name
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, PEOPLE_TAGS, TITLE_TAGS
 
 Field = tuple[str, str]
 
-AUTHOR_TAGS: Final = ("AU", "A1")
-PEOPLE_TAGS: Final = frozenset((*AUTHOR_TAGS, "A2", "A3", "A4", "ED"))
-TITLE_TAGS: Final = ("TI", "T1", "CT")
-JOURNAL_TAGS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
-ABSTRACT_TAGS: Final = ("AB", "N2")
 CSL_TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("JOUR", "EJOUR", "JFULL", "ABST", "INPR"), "article-journal"),
     "MGZN": "article-magazine",

@@ -10,13 +10,8 @@ from typing import Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, find_identifiers
-from entrez_kit.references.files.tagged_fields import (
-    ABSTRACT_TAGS,
-    JOURNAL_TAGS,
-    convert_reference,
-    get_first_value,
-    list_values,
-)
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, JOURNAL_TAGS
+from entrez_kit.references.files.tagged_fields import convert_reference, get_first_value, list_values
 from entrez_kit.references.merge.signatures import RecordFields, Signature, build_signature, fold_title, read_doi
 
 SOURCE_NOTE: Final = "source: "
