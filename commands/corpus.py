@@ -25,7 +25,7 @@ from entrez_kit.corpus.rag_get import RagDocument, RagGetRequest
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchRequest, RagSearchResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditRequest, AuditResult
-from entrez_kit.references.check.sources import SOURCES, parse_sources
+from entrez_kit.references.check.lookup.sources import SOURCES, parse_sources
 
 from ._corpus_checkpoint import app as checkpoint_app
 from ._formats import View

@@ -7,10 +7,10 @@ from typing import Final
 from entrez_kit.base import tracing
 from entrez_kit.pubmed.brief import format_brief_citation, format_brief_place
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.candidates import Candidates, FoundBy, RecordMatch
 from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.describe_missing import add_missing_record
 from entrez_kit.references.check.findings import to_finding
+from entrez_kit.references.check.lookup.candidates import Candidates, FoundBy, RecordMatch
 
 MAX_CANDIDATES: Final = 5
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {

@@ -4,10 +4,10 @@ from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.pubmed.brief import format_brief_citation
-from entrez_kit.references.check.candidates import Candidates
 from entrez_kit.references.check.check_result import CheckedReference, NearestWork
 from entrez_kit.references.check.findings import FindingCode
-from entrez_kit.references.check.pasted_lists import MAX_TEXT
+from entrez_kit.references.check.lookup.candidates import Candidates
+from entrez_kit.references.check.pasted.pasted_lists import MAX_TEXT
 
 MAX_CANDIDATES: Final = 5
 MAX_SHOWN: Final = 120

@@ -11,7 +11,7 @@ from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_na
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
-from entrez_kit.references.check.pasted_lists import build_reference, read_list
+from entrez_kit.references.check.pasted.pasted_lists import build_reference, read_list
 from entrez_kit.references.files.read_endnote import read_endnote
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, merge_identifiers, unreadable_error
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph

@@ -313,7 +313,7 @@ def _build_signature(
     fields = original.fields
     title, authors = _shorten(reference.title), reference.authors
     if not title and reference.text:
-        from entrez_kit.references.check.guessing import guess_parts
+        from entrez_kit.references.check.pasted.guessing import guess_parts
 
         guess = guess_parts(reference.text)
         title = _shorten(next(iter(guess.titles), None))

@@ -17,8 +17,8 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference, CheckResult
-from entrez_kit.references.check.compare_fields import is_same_journal, is_same_work, list_differences
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.comparison.compare_fields import is_same_journal, is_same_work, list_differences
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.reference_files import read_reference_file
 from entrez_kit.references.files.references import RefAuthor, Reference, parse_name
 from entrez_kit.sandbox.server import Sandbox

@@ -13,8 +13,8 @@ from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
-from entrez_kit.references.check.compare_text import compare_text
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.comparison.compare_text import compare_text
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.references import RefAuthor, Reference
 from entrez_kit.sandbox.crossref import answer_crossref

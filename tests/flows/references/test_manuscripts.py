@@ -26,7 +26,7 @@ from word_documents import (
 )
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.references.check.find_lists import HEADING, HEADINGS
+from entrez_kit.references.check.pasted.find_lists import HEADING, HEADINGS
 from entrez_kit.references.manuscripts.calls import check_calls
 from entrez_kit.references.manuscripts.document import Manuscript
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript

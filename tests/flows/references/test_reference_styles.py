@@ -29,8 +29,8 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.guessing import guess_parts
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.pasted.guessing import guess_parts
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 

@@ -17,9 +17,16 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.crossref_records import convert_to_article, determine_standing_of_work
-from entrez_kit.references.check.retraction_watch import read_retraction_watch
-from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
+from entrez_kit.references.check.lookup.crossref_records import convert_to_article, determine_standing_of_work
+from entrez_kit.references.check.lookup.retraction_watch import read_retraction_watch
+from entrez_kit.references.check.lookup.sources import (
+    SOURCES,
+    Sources,
+    SourceStanding,
+    Work,
+    combine_results,
+    parse_sources,
+)
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 

@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from list_layouts import join_letters
 
-from entrez_kit.references.check.pasted_lists import read_list
+from entrez_kit.references.check.pasted.pasted_lists import read_list
 
 JOURNALS = ("J Inv Res", "Ann Invented Med", "Journal of Invention", "Inventions")
 ENGLISH = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
     AUTHOR_START,
     BARE_NUMBER,
     LATIN_SMALL,
@@ -15,7 +15,7 @@ from entrez_kit.references.check.line_signs import (
     REFERENCE_END,
     is_dated,
 )
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 MAX_NOTE: Final = 60
 """Maximum characters of a heading inside a list."""

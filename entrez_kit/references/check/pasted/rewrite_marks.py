@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.numerals import read_roman
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
     AUTHOR_START,
     ENDS_WITH_PLACE,
     IN_ORDER,
@@ -26,7 +26,7 @@ from entrez_kit.references.check.line_signs import (
     is_dated,
     measure_indent,
 )
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 MIXED: Final = 1.3
 """Minimum ratio of the numbers in order to those in the most frequent form, if a list mixes forms."""

@@ -9,9 +9,8 @@ from typing import Final
 from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, is_one_edit, make_confusable_key, measure_text_likeness
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
-from entrez_kit.references.check.line_signs import NAME_AND_INITIALS
-from entrez_kit.references.check.text_words import (
+from entrez_kit.references.check.comparison.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
+from entrez_kit.references.check.comparison.text_words import (
     GENERATIONS,
     MAX_INITIALS,
     SUPERFLUOUS,
@@ -22,6 +21,7 @@ from entrez_kit.references.check.text_words import (
     split_family,
     take_given_names,
 )
+from entrez_kit.references.check.pasted.line_signs import NAME_AND_INITIALS
 
 MIN_TITLE: Final = 3
 """From this number of words without a field, the words are the title of another work."""

@@ -11,9 +11,9 @@ from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
 from entrez_kit.pubmed.models import Article, StandingStatus
-from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, list_titles
-from entrez_kit.references.check.compare_with_record import compare
-from entrez_kit.references.check.guessing import Guess, guess_parts
+from entrez_kit.references.check.comparison.compare_fields import Agreement, FieldDifference, list_titles
+from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.pasted.guessing import Guess, guess_parts
 from entrez_kit.references.files.references import Reference
 
 MIN_WORDS: Final = 3

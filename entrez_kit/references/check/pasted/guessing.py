@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.references.check.additions import remove_additions
+from entrez_kit.references.check.pasted.additions import remove_additions
 
 MAX_TITLES: Final = 4
 MIN_TITLE_WORDS: Final = 2

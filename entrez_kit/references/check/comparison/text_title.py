@@ -17,8 +17,8 @@ from entrez_kit.pubmed.comparison import (
     measure_key_likeness,
 )
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, list_titles
-from entrez_kit.references.check.text_words import find_words
+from entrez_kit.references.check.comparison.compare_fields import LIKE_TITLES, FieldDifference, list_titles
+from entrez_kit.references.check.comparison.text_words import find_words
 
 _RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?: article)?\s*[:.\]-]+\s*", re.IGNORECASE)
 SURE_TITLE: Final = 15

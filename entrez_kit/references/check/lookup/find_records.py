@@ -11,11 +11,11 @@ from entrez_kit.pubmed.comparison import fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.pubmed.record_batches import Fetched
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.references.check.candidates import MIN_WORDS, NOTICES, Candidates, RecordMatch, fold_words
-from entrez_kit.references.check.compare_fields import IdentifierName, is_matching_title
-from entrez_kit.references.check.compare_with_record import compare
-from entrez_kit.references.check.crossref_records import convert_to_article
-from entrez_kit.references.check.sources import fetch_agencies, fetch_crossref_records
+from entrez_kit.references.check.comparison.compare_fields import IdentifierName, is_matching_title
+from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.lookup.candidates import MIN_WORDS, NOTICES, Candidates, RecordMatch, fold_words
+from entrez_kit.references.check.lookup.crossref_records import convert_to_article
+from entrez_kit.references.check.lookup.sources import fetch_agencies, fetch_crossref_records
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
 
