@@ -140,6 +140,8 @@ class Candidates:
 
         It matters if the PubMed record has no DOI to compare, or if no record was found.
         """
+        if not self.unregistered:
+            return []
         ranked = self.ranked
         if (ranked and ranked[0].article.doi) or (not ranked and not self.places):
             return []
