@@ -110,7 +110,7 @@ class CitationParts:
     """The parts of a reference that a merge shows or writes. Large files need a tenth of the memory of references."""
 
     first_author: str
-    authors: int
+    author_count: int
     title: str | None
     text: str | None
     journal: str | None
@@ -173,7 +173,7 @@ class Entry:
         reference = self.reference
         core = (
             reference.title,
-            reference.authors,
+            reference.author_count,
             reference.journal,
             reference.year,
             reference.volume,
@@ -185,7 +185,7 @@ class Entry:
             3 * bool(abstract) + 2 * bool(reference.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
             len({tag for tag, _ in self.original.fields}),
             len(abstract),
-            reference.authors,
+            reference.author_count,
             len(self.original.fields),
         )
 
