@@ -198,6 +198,7 @@ def test_a_missing_reference_is_reported_with_the_most_similar_work_and_its_simi
         assert one.nearest is not None
         assert one.nearest.pmid in ("99000009", "99000010")
         assert 0.8 < one.nearest.likeness < 1
+        assert f"most similar record ({one.nearest.likeness:.0%})" in one.findings[0].message
     (far,) = demo.checked(
         split_references("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1.")
     )

@@ -84,7 +84,6 @@ class Candidates:
     unregistered: list[str] = field(default_factory=list)
     agencies: dict[str, str] = field(default_factory=dict)
     not_requested: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
     nearest: tuple[float, Article] | None = None
     owners: dict[str, Article] = field(default_factory=dict)
     unknown_owners: dict[str, EntrezKitError] = field(default_factory=dict)
@@ -100,8 +99,8 @@ class Candidates:
 
     @property
     def is_without_record(self) -> bool:
-        """Whether the look-ups so far found no record, and no other article that may be meant, without a failure."""
-        return not (self.settled or self.failure or self.others)
+        """Whether the look-ups so far found no record of the cited work, without a failure."""
+        return not (self.settled or self.failure)
 
     def may_have_title(self, article: Article) -> bool:
         """Return true if the text has enough words of the title: one search is for the titles of several texts."""
