@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from list_layouts import join_letters
 
-from entrez_kit.references.check.pasted.pasted_lists import read_list
+from entrez_kit.references.check.pasted.pasted_lists import build_reference, read_list
 
 JOURNALS = ("J Inv Res", "Ann Invented Med", "Journal of Invention", "Inventions")
 ENGLISH = [
@@ -102,8 +102,21 @@ def test_a_label_with_a_number_is_not_part_of_a_reference_in_a_short_list(mark: 
     assert [(row.number, row.text) for row in rows] == [(str(n + 1), ENGLISH[n]) for n in range(count)]
 
 
+@pytest.mark.parametrize("label", ["R7. ", "[Ref12] ", "Note 4: ", "Ref. 3: "])
+def test_a_label_with_a_number_is_the_number_of_a_single_reference(label: str) -> None:
+    reference = build_reference(label + ENGLISH[0], 1)
+
+    assert (reference.number, reference.text) == ("".join(filter(str.isdigit, label)), ENGLISH[0])
+
+
 @pytest.mark.parametrize(
-    "text", ["B1 cells in mice. Doe J. J Inv Res. 2001;3:4.", "T2. No name follows here. J Inv Res. 2001;3:4."]
+    "text",
+    [
+        "B12. Vitamins in mice. J Inv. 2001;3:4.",
+        "S3 Doe J. Moonlight. J Inv. 2001;3:4.",
+        "B1 cells in mice. Doe J. J Inv Res. 2001;3:4.",
+        "T2. No name follows here. J Inv Res. 2001;3:4.",
+    ],
 )
 def test_a_title_that_begins_with_a_letter_and_a_number_is_whole(text: str) -> None:
     (row,) = read_list(text).references

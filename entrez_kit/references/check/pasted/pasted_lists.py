@@ -22,7 +22,7 @@ from entrez_kit.references.check.pasted.list_layout import BARE_NUMBER_KIND, Lis
 from entrez_kit.references.check.pasted.list_notes import remove_notes
 from entrez_kit.references.check.pasted.page_lines import remove_page_lines
 from entrez_kit.references.check.pasted.rewrite_lines import rewrite_lines
-from entrez_kit.references.check.pasted.rewrite_marks import rewrite_marks
+from entrez_kit.references.check.pasted.rewrite_marks import rewrite_label, rewrite_marks
 from entrez_kit.references.check.pasted.text_lines import TextLine, read_lines, remove_line_numbers
 from entrez_kit.references.check.pasted.uncertain_rows import find_uncertain_rows
 from entrez_kit.references.files.references import Reference, merge_identifiers
@@ -205,7 +205,7 @@ def build_reference(
         number: its number in the list, if the text does not begin with it.
         where: what ``line`` counts.
     """
-    text = remove_invisible(text)
+    text = rewrite_label(remove_invisible(text))
     mark = MARK.match(text)
     count = classify_mark(mark)[1]
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text

@@ -87,6 +87,12 @@ def rewrite_marks(lines: Sequence[TextLine]) -> list[TextLine]:
     return list(_rewrite_signs(_split_inside(_rewrite_numbers(lines))))
 
 
+def rewrite_label(text: str) -> str:
+    """Return a reference with a usual number in place of a label such as "R1." or "Ref. 1:"."""
+    mark = next((mark for mark in _read_numbers(0, text) if _is_label(text, mark)), None)
+    return f"{mark.count}. {text[mark.end :]}" if mark else text
+
+
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
     """Divide lines that contain several references, if marks inside of lines count the references."""
     texts = [line for line in lines if line.text]
@@ -292,14 +298,16 @@ def _is_counting(marks: Sequence[_Mark]) -> bool:
 
 def _are_labels(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> bool:
     """Return whether marks such as "R1." or "Ref. 1:" number references, in a list with too few to count them."""
-    opening, *closing = marks[0].form[:-1] or ("",)
-    is_label = any(map(str.isalpha, opening)) and any(closing)
     is_first = not any(line.text for line in lines[: marks[0].n])
-    return (
-        (is_label and is_first)
-        and [mark.count for mark in marks] == [*range(1, len(marks) + 1)]
-        and all(AUTHOR_START.match(lines[mark.n].text[mark.end :]) for mark in marks)
-    )
+    is_counting = [mark.count for mark in marks] == [*range(1, len(marks) + 1)]
+    return is_first and is_counting and all(_is_label(lines[mark.n].text, mark) for mark in marks)
+
+
+def _is_label(text: str, mark: _Mark) -> bool:
+    """Return whether a mark has letters and a sign, and an author follows it."""
+    opening, *closing = mark.form[:-1] or ("",)
+    has_signs = any(map(str.isalpha, opening)) and any(closing)
+    return has_signs and AUTHOR_START.match(text[mark.end :]) is not None
 
 
 def _count_ascending(marks: Sequence[_Mark]) -> int:
