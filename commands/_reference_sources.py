@@ -159,7 +159,7 @@ def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[
     Returns:
         None for Markdown that is not a list of identifiers.
     """
-    from entrez_kit.references.check.pasted_lists import read_list
+    from entrez_kit.references.check.pasted.pasted_lists import read_list
     from entrez_kit.references.files.reference_files import PLAIN_TEXT
 
     try:

@@ -14,7 +14,7 @@ from entrez_kit.references.check.check_references import CHECK_FILE, Checks
 from entrez_kit.references.check.check_request import FileToCheck
 from entrez_kit.references.check.check_result import CheckResult, LeftOut, ReferenceChange
 from entrez_kit.references.check.findings import CODES
-from entrez_kit.references.check.sources import SOURCES, parse_sources
+from entrez_kit.references.check.lookup.sources import SOURCES, parse_sources
 
 from . import _views
 from ._files import name_corrected_file, name_file

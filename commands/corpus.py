@@ -25,7 +25,7 @@ from entrez_kit.corpus.rag_get import RagDocument
 from entrez_kit.corpus.search.rag_search import RagHit, RagSearchResult
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.audit import AUDIT, Audit, AuditResult
-from entrez_kit.references.check.sources import SOURCES, parse_sources
+from entrez_kit.references.check.lookup.sources import SOURCES, parse_sources
 
 from . import _views
 from ._corpus_checkpoint import app as checkpoint_app

@@ -28,7 +28,8 @@ _WORDS: Final = {
         ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"), start=1
     )
 }
-SEASONS: Final = {"spring": 1, "summer": 2, "autumn": 3, "fall": 3, "winter": 4}
+SEASON_NAMES: Final = ("spring", "summer", "autumn", "winter")
+SEASONS: Final = {name: number for number, name in enumerate(SEASON_NAMES, start=1)} | {"fall": 3}
 _DASH: Final = re.compile(r"(?<!\s)(?:\s*+[-–—/]\s*+|\s++(?:to|and|&)\s++)", re.IGNORECASE)
 _WORD: Final = re.compile(r"[A-Za-z]+|[0-9]{1,2}(?![0-9])")
 _CONTROLS: Final = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\ud800-\udfff\ufeff\ufffe\uffff]")

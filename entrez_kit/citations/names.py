@@ -17,6 +17,7 @@ _SUFFIXES: Final = {
     "junior": "Jr.",
     "sr": "Sr.",
     "snr": "Sr.",
+    "senior": "Sr.",
     "1st": "I",
     "2nd": "II",
     "3rd": "III",
@@ -25,6 +26,7 @@ _SUFFIXES: Final = {
     "6th": "VI",
 }
 """NLM writes III as 3rd and omits full stops; every other style needs the form in the article."""
+_NLM_SUFFIXES: Final = {form: suffix for suffix, form in _SUFFIXES.items() if suffix[0].isdigit()}
 _DIGRAPH: Final = re.compile(r"[A-Z][a-z]")
 """An initial of two letters: Iu, Ya, Kh, Sh."""
 
@@ -58,8 +60,18 @@ def convert_to_csl_name(author: Author) -> Name | None:
     if particle:
         name["non-dropping-particle"] = particle
     if author.suffix and (suffix := author.suffix.strip()):
-        name["suffix"] = _SUFFIXES.get(suffix.rstrip(".").lower(), suffix)
+        name["suffix"] = format_suffix(suffix)
     return name
+
+
+def format_suffix(suffix: str) -> str:
+    """Return a suffix in the form of an article: "3rd" is III, "Jr" is Jr."""
+    return _SUFFIXES.get(suffix.rstrip(".").lower(), suffix)
+
+
+def format_nlm_suffix(suffix: str) -> str:
+    """Return a suffix as NLM writes it: III is "3rd", "Jr." is Jr."""
+    return _NLM_SUFFIXES.get(suffix, suffix.rstrip("."))
 
 
 def format_family_name(name: Name) -> str:

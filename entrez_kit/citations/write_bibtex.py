@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, build_csl_item, to_one_line
+from entrez_kit.citations.csl import SEASON_NAMES, Item, build_csl_item, to_one_line
 from entrez_kit.citations.names import OTHERS, Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
@@ -26,7 +26,6 @@ _TYPES: Final = {
     "thesis": "phdthesis",
     "paper-conference": "inproceedings",
 }
-_SEASONS: Final = ("Spring", "Summer", "Autumn", "Winter")
 _SPECIAL: Final = {
     "\\": r"\textbackslash{}",
     "{": r"\textbraceleft{}",  # BibTeX counts braces, escaped or not
@@ -93,8 +92,10 @@ def write_bibtex_name(name: Name) -> str:
     family = _protect(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
     for particle in (name.get("non-dropping-particle"), name.get("dropping-particle")):
         family = f"{escape(particle)} {family}" if particle else family
-    parts = [family, _protect(name["suffix"]) if name.get("suffix") else "", _protect(name.get("given", ""))]
-    return ", ".join(part for part in parts if part)
+    given = _protect(name.get("given", ""))
+    if name.get("suffix"):
+        return f"{family}, {_protect(name['suffix'])}, {given or '{}'}"
+    return f"{family}, {given}" if given else family
 
 
 def _protect(text: str, wanted: bool = False) -> str:
@@ -148,7 +149,7 @@ def _write_date(item: Item) -> Fields:
     if parts:
         yield "year", _put_in_braces(parts[0])
     if season := issued.get("season"):
-        yield "issue", _put_in_braces(_SEASONS[int(season) - 1])
+        yield "issue", _put_in_braces(SEASON_NAMES[int(season) - 1].capitalize())
     elif len(parts) > 1:
         yield "month", MONTHS[parts[1] - 1]
 

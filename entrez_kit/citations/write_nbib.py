@@ -114,7 +114,8 @@ def _write_person(author: Author, full: str, short: str) -> Fields:
     else:
         given = author.first_name or author.initials
         initials = author.initials or re.sub(r"[ .]", "", space_initials(given or ""))
-        yield full, ", ".join(part for part in (author.last_name, given, author.suffix) if part)
+        with_suffix = " ".join(part for part in (given, author.suffix) if part)
+        yield full, ", ".join(part for part in (author.last_name, with_suffix) if part)
         yield short, " ".join(part for part in (author.last_name, initials, author.suffix) if part)
     if author.orcid:
         yield "AUID", f"ORCID: {author.orcid}"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import Item, build_csl_item, list_notes, to_one_line
-from entrez_kit.citations.names import Name, format_name
+from entrez_kit.citations.names import Name, format_family_name
 from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
 
@@ -43,7 +43,14 @@ def write_ris_record(article: Article) -> str:
 
 def write_ris_name(name: Name) -> str:
     """Return a name in RIS order: family name, given names, suffix."""
-    return ", ".join(part for part in (format_name(name), name.get("suffix")) if part)
+    if "literal" in name:
+        return name["literal"]
+    return join_ris_name(format_family_name(name), name.get("given"), name.get("suffix"))
+
+
+def join_ris_name(family: str, given: str | None, suffix: str | None) -> str:
+    """Return the parts of a name, separated by commas: "Doe, Jane, Jr", or "Doe, , Jr" without given names."""
+    return ", ".join((family, given or "", suffix or "")).rstrip(", ")
 
 
 def _write_titles(article: Article, item: Item, kind: str) -> Iterator[Line]:

@@ -560,6 +560,12 @@ PROBES: Final[tuple[Probe, ...]] = (
         _check_notices,
         crossref.UPDATES,
     ),
+    _CROSSREF(
+        "Agency of a DOI",
+        lambda s, x: s.crossref.agency(x.doi),
+        lambda c, x: _require(json.loads(c)["message"]["DOI"].lower() == x.doi.lower(), "another DOI"),
+        crossref.AGENCY,
+    ),
     Probe(
         "openalex",
         "openalex",

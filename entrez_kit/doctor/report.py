@@ -142,7 +142,7 @@ class DoctorReport(Result):
 
 def explain_exclusion(settings: Settings, service: str) -> str | None:
     """Return why these settings exclude a service; None if they do not."""
-    from entrez_kit.references.check.sources import parse_sources
+    from entrez_kit.references.check.lookup.sources import parse_sources
 
     if service == "europepmc" and not settings.europepmc_enabled:
         return "EUROPEPMC_ENABLED=false"

@@ -19,7 +19,14 @@ from entrez_kit.corpus.store.reading import read_articles_after
 from entrez_kit.corpus.store.store import Store
 from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
-from entrez_kit.references.check.sources import TITLES, SourceName, Sources, SourceStanding, Work, combine_results
+from entrez_kit.references.check.lookup.sources import (
+    TITLES,
+    SourceName,
+    Sources,
+    SourceStanding,
+    Work,
+    combine_results,
+)
 from entrez_kit.relationships.links import fetch_links
 from entrez_kit.services import Services
 

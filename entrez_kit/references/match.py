@@ -23,8 +23,8 @@ from entrez_kit.pubmed.citation_matcher import (
 )
 from entrez_kit.pubmed.comparison import begins, fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, Standing
-from entrez_kit.references.check.compare_fields import Agreement, FieldName
-from entrez_kit.references.check.compare_with_record import compare
+from entrez_kit.references.check.comparison.compare_fields import Agreement, FieldName
+from entrez_kit.references.check.comparison.compare_with_record import compare
 from entrez_kit.references.check.findings import Finding, to_finding
 from entrez_kit.references.files.references import Reference, parse_name
 from entrez_kit.services import Services

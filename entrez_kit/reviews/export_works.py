@@ -9,7 +9,8 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.references.files.tagged_fields import ABSTRACT_TAGS, get_first_value
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS
+from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.folder import Review, open_review

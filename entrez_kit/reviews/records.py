@@ -14,14 +14,8 @@ from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.files.read_ris import read_ris
-from entrez_kit.references.files.tagged_fields import (
-    ABSTRACT_TAGS,
-    AUTHOR_TAGS,
-    JOURNAL_TAGS,
-    TITLE_TAGS,
-    get_first_value,
-    list_values,
-)
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
+from entrez_kit.references.files.tagged_fields import get_first_value, list_values
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry, read_entries
 from entrez_kit.references.merge.signatures import fold_title
 

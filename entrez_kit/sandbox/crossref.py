@@ -14,6 +14,8 @@ from entrez_kit.sandbox.service_data import SERVICES
 
 _UPDATED: Final[dict[str, str]] = SERVICES["crossref"]["updated"]
 _UPDATES: Final[dict[str, str]] = SERVICES["crossref"]["updates"]
+_AGENCIES: Final[dict[str, str]] = SERVICES["crossref"]["agencies"]
+"""Other agencies, by the prefix of their DOIs."""
 _DOI: Final = re.compile(r"\bdoi: ?(10\.\S*[^\s.;,])", re.IGNORECASE)
 _MAX_VALUES: Final = 100
 """OpenAlex takes this number of values of a filter."""
@@ -21,14 +23,26 @@ _RETRACTED: Final = frozenset(kind for kind, name in _UPDATED.items() if name.en
 
 
 def answer_crossref(request: LocalRequest, state: LocalState) -> LocalReply:
-    """Answer ``/works/{doi}`` and ``/works?filter=`` with updates: or doi:; an unknown filter gets an error."""
+    """Answer ``/works/{doi}``, ``/works/{doi}/agency`` and ``/works?filter=`` with updates: or doi:.
+
+    An unknown filter gets an error.
+    """
     path = request.rest
     if path == "works":
         return _answer_filter(request, state)
+    if path.endswith("/agency"):
+        return _answer_agency(path.removeprefix("works/").removesuffix("/agency"), state)
     article = state.find_article(path.removeprefix("works/"))
     if article is None:
         return answer_text("Resource not found.", 404)
     return _build_message("work", _build_record(article))
+
+
+def _answer_agency(doi: str, state: LocalState) -> LocalReply:
+    name = "Crossref" if state.find_article(doi) is not None else _AGENCIES.get(doi.partition("/")[0])
+    if name is None:
+        return answer_text("Resource not found.", 404)
+    return _build_message("work-agency", {"DOI": doi.lower(), "agency": {"id": name.lower(), "label": name}})
 
 
 def answer_openalex(request: LocalRequest, state: LocalState) -> LocalReply:

@@ -54,6 +54,10 @@ UPDATES: Final = JsonShape(
     },
     due="message.total-results message.items",
 )
+_AGENCY: Final = {**require_texts("DOI"), "agency": require_texts("id label")}
+AGENCY: Final = JsonShape(
+    "Crossref's agency of a DOI", {**_ABOUT, "message": _AGENCY}, due="message.DOI message.agency"
+)
 
 
 _UPDATE: Final = {**require_texts("DOI type label"), "updated": require_texts("date-time")}
@@ -92,6 +96,19 @@ class Crossref(ServiceClient):
         """
         expect = Expect("json", frozenset({"message"}), read=partial(_read_work, doi))
         return self._request_path("crossref_work", f"works/{quote(doi, safe='')}", expect, ttl=TTL["crossref"])
+
+    def agency(self, doi: str) -> Reply[str]:
+        """Return the name of the agency that registers a DOI: Crossref, DataCite, JaLC, mEDRA ...
+
+        Args:
+            doi: a bare DOI; special characters are encoded.
+
+        Raises:
+            EntityNotFound: no agency is known for this DOI.
+        """
+        expect = Expect("json", frozenset({"message"}), read=partial(_read_agency, doi))
+        path = f"works/{quote(doi, safe='')}/agency"
+        return self._request_path("crossref_agency", path, expect, ttl=TTL["crossref"])
 
     def list_updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
         """Return the notices whose ``update-to`` names one of these works.
@@ -138,6 +155,19 @@ def _read_work(doi: str, content: bytes) -> Message:
         raise malformed_error("crossref_work", f"it is about {str(doi_in_reply)[:100]!r} instead of {doi[:100]!r}")
     log_drift(WORK, content)
     return message  # type: ignore[no-any-return]  # its type was checked
+
+
+def _read_agency(doi: str, content: bytes) -> str:
+    document = json.loads(content)
+    refuse_other_types("crossref_agency", document, {"message": _AGENCY})
+    message = document.get("message") or {}
+    doi_in_reply, agency = str(message.get("DOI") or ""), message.get("agency") or {}
+    name = agency.get("label") or agency.get("id")
+    if doi_in_reply.lower() != doi.lower() or not name:
+        problem = f"it is about {doi_in_reply[:100]!r} instead of {doi[:100]!r}, or names no agency"
+        raise malformed_error("crossref_agency", problem)
+    log_drift(AGENCY, content)
+    return str(name)
 
 
 def is_update_of(message: Message, doi: str) -> bool:

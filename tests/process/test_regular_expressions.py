@@ -142,11 +142,11 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("services.transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
     ("services.transport.replies", "findall expect.record.encode()"): r"<Id>",
     (
-        "references.check.rewrite_marks",
+        "references.check.pasted.rewrite_marks",
         'search f"""{count}\\\\.{space}(?=[“\\\\"‘\'«]?[^\\\\W\\\\d_])"""',
     ): r"12\.(?=[“\"‘'«]?[^\W\d_])",
     (
-        "references.check.rewrite_marks",
+        "references.check.pasted.rewrite_marks",
         "search f'(?<=[.)\\\\]]){number}\\\\.{space}(?=[0-9])'",
     ): r"(?<=[.)\]])12\.(?=[0-9])",
 }

@@ -8,7 +8,7 @@ from word_documents import write_heading, write_paragraph, write_word
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.citations.titles import add_full_stops
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 from entrez_kit.base.errors import InvalidInput, NotConfigured
 from entrez_kit.base.extras import install_hint, require
 from entrez_kit.base.input_files import cannot_read_error, read_input
+from entrez_kit.citations.csl import SEASON_NAMES
 
 NAMESPACE: Final = "http://purl.org/net/xbiblio/csl"
 _TAG: Final = f"{{{NAMESPACE}}}"
@@ -191,7 +192,7 @@ def correct_mla(root: Any) -> None:
 
     An article without an issue has a day in its date (5.79), which the style omits for journals.
     """
-    for number, season in enumerate(("spring", "summer", "autumn", "winter"), start=1):
+    for number, season in enumerate(SEASON_NAMES, start=1):
         _set_term(root, f"season-{number:02}", season)
     _add_condition(
         find_all(find_all(root, "macro", name="label-issue")[0], "label", variable="issue")[0], is_numeric="issue"

@@ -1,1 +1,1 @@
-"""References compared with the records they cite."""
+"""Check references: read them (``pasted/``), look them up (``lookup/``), compare them (``comparison/``), and report."""

@@ -1,16 +1,16 @@
 """Assess references: which record does each cite, and how do the two differ?"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base import tracing
 from entrez_kit.pubmed.brief import format_brief_citation, format_brief_place
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.candidates import Candidates, FoundBy, RecordMatch
 from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.describe_missing import add_missing_record
 from entrez_kit.references.check.findings import to_finding
+from entrez_kit.references.check.lookup.candidates import Candidates, FoundBy, RecordMatch
 
 MAX_CANDIDATES: Final = 5
 ANOTHER_WORK: Final[Mapping[FoundBy, str]] = {
@@ -53,20 +53,31 @@ def assess(candidates: Candidates, copy: str) -> Assessment:
         standing_status="unknown",
     )
     ranked = candidates.ranked
-    if candidates.failure is not None and not (ranked and ranked[0].same):
+    best = ranked[0] if ranked else None
+    if candidates.failure is not None and not (best and best.same):
         checked.detail = f"not checked: {candidates.failure.message}"
         checked.add("unchecked", checked.detail)
-        return Assessment(candidates, checked)
-    if not ranked:
+    elif best is None:
         add_missing_record(checked, candidates, copy)
-        return Assessment(candidates, checked)
-    best = ranked[0]
-    equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
-    if len(equal) > 1 and best.found_by != "identifier":
+    elif equal := _list_equal_records(ranked):
         checked.candidate_pmids = equal[:MAX_CANDIDATES]
         checked.detail = "several records match equally well; add a PMID or DOI"
         checked.add("ambiguous", checked.detail)
-        return Assessment(candidates, checked)
+    else:
+        _add_record(checked, candidates, best)
+        return Assessment(candidates, checked, best.article)
+    return Assessment(candidates, checked)
+
+
+def _list_equal_records(ranked: Sequence[RecordMatch]) -> list[str]:
+    """Return the PMIDs of the records that a reference may cite with equal likelihood; empty if one is the best."""
+    best = ranked[0]
+    equal = [other.article.pmid for other in ranked if other.same and best.same and other.faults == best.faults]
+    return equal if len(equal) > 1 and best.found_by != "identifier" else []
+
+
+def _add_record(checked: CheckedReference, candidates: Candidates, best: RecordMatch) -> None:
+    """Add the record of a reference, and its differences or the finding that it is another work."""
     article = best.article
     checked.found_by, checked.same_work = best.found_by, None if best.same else False
     checked.pmid, checked.doi, checked.pmcid = article.pmid or None, article.doi, article.pmcid
@@ -74,21 +85,23 @@ def assess(candidates: Candidates, copy: str) -> Assessment:
     checked.title = article.title or None
     checked.differences = best.differences
     checked.set_standing(article.standing)
-    absent = candidates.absent
-    details = [f"{tracing.name_source()} has no record of {', '.join(absent)}"] if absent else []
-    if best.agreement.left:
-        details.insert(
-            0, f"the record does not have: {' '.join(best.agreement.left)}; it has: {format_brief_place(article)}"
-        )
+    details: list[str] = []
     if best.same:
         _add_differences(checked, candidates, best)
     else:
-        details.insert(0, ANOTHER_WORK[best.found_by])
+        details.append(ANOTHER_WORK[best.found_by])
         if best.found_by != "identifier":
             made_up = "; possibly made up" if best.found_by == "citation" else ""
             checked.add("another_work", f"{ANOTHER_WORK[best.found_by]}: {format_brief_citation(article)}{made_up}")
+    if left := best.agreement.left:
+        details.append(f"the record does not have: {' '.join(left)}; it has: {format_brief_place(article)}")
+    if candidates.absent:
+        details.append(f"{tracing.name_source()} has no record of {', '.join(candidates.absent)}")
+    for match in candidates.matches.values():
+        if match.found_by == "citation" and candidates.is_notice_of_cited_work(match):
+            notice = format_brief_citation(match.article)
+            details.append(f"a notice about it is at this journal, volume and page: {notice}")
     checked.detail = "; ".join(details) or None
-    return Assessment(candidates, checked, article)
 
 
 def _add_differences(checked: CheckedReference, candidates: Candidates, match: RecordMatch) -> None:
@@ -108,13 +121,16 @@ def _add_differences(checked: CheckedReference, candidates: Candidates, match: R
         about = {"field": name, "given": value, "recorded": getattr(match.article, name)}
         # A PubMed record may lack its DOI, so only Crossref can say that a DOI is wrong.
         unknown_to = "Crossref" if value in candidates.unregistered else tracing.name_source()
-        if value in differing:
-            pass
+        if error := candidates.unknown_owners.get(value):
+            message = f"{name}: its article could not be looked up: {error.message}"
+            checked.add("unchecked", message, field=name, given=value)
+        elif value in differing:
+            continue
+        elif agency := candidates.agencies.get(value):
+            message = f"{name}: {agency} registers {value}, so Crossref has no record to compare, and PubMed has no DOI"
+            checked.add("unchecked", message, **about)
         elif value in candidates.unregistered or (name != "doi" and value in candidates.absent):
             checked.add("mismatch", f"{name}: {unknown_to} has no record of {value}", **about)
         elif value in candidates.not_requested:
             message = f"{name}: the record does not have a DOI, and Crossref was not asked about {value}"
             checked.add("unchecked", message, **about)
-        if error := candidates.unknown_owners.get(value):
-            message = f"{name}: its article could not be looked up: {error.message}"
-            checked.add("unchecked", message, field=name, given=value)

@@ -2,7 +2,7 @@
 
 A record is found by identifier. If the identifiers lead to no record or to another work, it is found by journal, volume
 and page, or by title. A valid identifier is not sufficient: made-up references often have the DOI of a real article.
-The publication status is looked up in all sources (``sources.py``).
+The publication status is looked up in all sources (``lookup/sources.py``).
 """
 
 from collections import Counter
@@ -19,10 +19,10 @@ from entrez_kit.references.check.assess import Assessment, assess
 from entrez_kit.references.check.check_request import CheckFileRequest, CheckRequest, FileToCheck
 from entrez_kit.references.check.check_result import CheckedReference, CheckResult
 from entrez_kit.references.check.corrections import Corrections, find_newer
-from entrez_kit.references.check.find_records import find_records
 from entrez_kit.references.check.findings import STATUSES
 from entrez_kit.references.check.judge_status import judge_status
-from entrez_kit.references.check.sources import Sources
+from entrez_kit.references.check.lookup.find_records import find_records
+from entrez_kit.references.check.lookup.sources import Sources
 from entrez_kit.references.check.summary import summarize_files, warn_of_duplicates, warn_of_unused
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services

@@ -13,8 +13,8 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
-from entrez_kit.references.check.pasted_lists import PastedList, build_reference, read_list
-from entrez_kit.references.check.sources import SourceName
+from entrez_kit.references.check.lookup.sources import SourceName
+from entrez_kit.references.check.pasted.pasted_lists import PastedList, build_reference, read_list
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
 MAX_REFERENCES: Final = 20_000

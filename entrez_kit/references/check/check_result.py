@@ -9,10 +9,10 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.core.model import Result, Warn, omit_if_empty
 from entrez_kit.pubmed.models import RetractionStatus, Standing, StandingStatus
 from entrez_kit.pubmed.standing import to_retraction_status
-from entrez_kit.references.check.candidates import FoundBy
-from entrez_kit.references.check.compare_fields import FieldDifference, FieldName
+from entrez_kit.references.check.comparison.compare_fields import FieldDifference, FieldName
 from entrez_kit.references.check.findings import CheckStatus, Finding, FindingCode, find_gravest
-from entrez_kit.references.check.sources import SourceName, SourceStanding
+from entrez_kit.references.check.lookup.candidates import FoundBy
+from entrez_kit.references.check.lookup.sources import SourceName, SourceStanding
 from entrez_kit.references.files.references import FieldUpdate
 
 

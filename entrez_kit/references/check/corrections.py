@@ -13,9 +13,9 @@ from entrez_kit.citations.names import format_name
 from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.check_result import CheckedReference, LeftOut, ReferenceChange, Uncorrected
-from entrez_kit.references.check.compare_fields import FieldName
-from entrez_kit.references.check.find_records import find_records
+from entrez_kit.references.check.comparison.compare_fields import FieldName
 from entrez_kit.references.check.findings import CODES, FindingCode
+from entrez_kit.references.check.lookup.find_records import find_records
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
 

@@ -9,7 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Standing
-from entrez_kit.references.check.compare_fields import FieldDifference
+from entrez_kit.references.check.comparison.compare_fields import FieldDifference
 
 FindingCode = Literal[
     "retracted",

@@ -29,13 +29,16 @@ NEGATIONS: Final = frozenset(
         *("don", "doesn", "didn", "isn", "aren", "wasn", "weren", "won", "couldn", "hasn", "hadn"),  # before a 't
     )
 )
+_RANGE_WORDS: Final = frozenset(("to", "and", "or", "through"))
+"""Words between two numbers."""
 LIKE: Final = 0.72
 """Minimum share of the words of the claim in the passage, and of the words of the passage in the claim."""
 MIN_WORDS: Final = 4
 """A claim of fewer words is similar to many passages, so only exact matches are found."""
 
 _HYPHENS: Final = frozenset("-\u2010\u2011\u2012\u2013\u2014\u2212\u00ad\ufe63\uff0d")
-_HYPHEN: Final = re.compile("[" + "".join(map(re.escape, sorted(_HYPHENS))) + "]")
+_JOINT: Final = re.compile("[" + "".join(map(re.escape, sorted(_HYPHENS))) + r"]|[_^]\(")
+"""A hyphen, or the beginning of an index that Unicode does not have ("k_(cat)"): words can be joined there."""
 _MAX_PARTS: Final = 6
 _MINUS: Final = frozenset("-\u2010\u2011\u2013\u2212\ufe63\uff0d")
 _SIGNS: Final = {"≤": "<=", "≥": ">=", "⩽": "<=", "⩾": ">=", "×": "x", "∼": "~", "≈": "~"}
@@ -51,8 +54,16 @@ _TOKEN: Final = re.compile(
     rf"|(?P<number>(?:[0-9]{{1,3}}(?:[,{_THIN}][0-9]{{3}})+(?![0-9])|[0-9]++)(?:[.·][0-9]++)?)"
     rf"|(?P<sign>[{''.join(sorted(_KEPT))}{''.join(_SIGNS)}])"
     rf"|(?P<script>[{''.join(_RAISED)}]++|[{''.join(_LOWERED)}]++)"
+    r"|(?P<charge>(?<=[A-Za-z0-9(])[-\u2212](?=[,.;:)]| (?!(?:and|or|to)\b)|$))"
+    r"|(?P<power>(?<=(?<![0-9.])10)\((?=-?[0-9]{1,2}\)))"
     r"|(?P<other>[^\x00-\x7f]|[A-Za-z])"
 )
+_ION: Final = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z][a-z]?[0-9]{0,2}){1,4}(?:\([0-9]?)?$")
+"""The symbols before the minus of a charge: Cl-, HCO3(-)."""
+_BASE: Final = re.compile(r"(?<![A-Za-z0-9])[0-9]+(?:[.,·][0-9]+)*$|[)\]]$")
+"""A number, or the bracket after one, before its power."""
+_MAX_ION: Final = 16
+"""Maximum characters of symbols before a charge, and of a number before its power."""
 _LIST: Final = r"[0-9]{1,3}(?:\s*[,;\u2010-\u2013-]\s*[0-9]{1,3})*"
 _MARKERS: Final = re.compile(
     rf"\[{_LIST}\]|\^\({_LIST}\)|(?:(?<=[.,;:)\"”])|(?<=[a-z]{{3}}))(?![²³](?![⁰¹²³⁴-⁹,]))[⁰¹²³⁴-⁹]+(?:[,⁻–][⁰¹²³⁴-⁹]+)*"
@@ -196,16 +207,17 @@ class FoldedText:
         return True
 
     def is_hyphenated(self, *numbers: int) -> bool:
-        """Return true if a hyphen is between one of the tokens and the token before it."""
+        """Return true if a hyphen, or the beginning of an index, is between one of the tokens and the one before it."""
         return any(
-            0 < number < len(self) and not _HYPHENS.isdisjoint(self.text[self._ends[number - 1] : self._starts[number]])
+            0 < number < len(self)
+            and _JOINT.search(self.text, self._ends[number - 1], self._starts[number]) is not None
             for number in numbers
         )
 
     @cached_property
     def compounds(self) -> list[tuple[int, str]]:
         """Hyphenated words of up to six parts, each as one word with the index of its first token."""
-        joints = {bisect_right(self._starts, match.start()) for match in _HYPHEN.finditer(self.text)}
+        joints = {bisect_right(self._starts, match.start()) for match in _JOINT.finditer(self.text)}
         differences: list[tuple[int, str]] = []
         for number in sorted(joint for joint in joints if 0 < joint < len(self)):
             # Yield a longer word for each further part.
@@ -311,14 +323,24 @@ def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, 
                 for unit, begin, end in yield_unit_tokens(text, at):
                     yield unit, unit, begin, end
                     at = end
-            case "sign":
-                symbol = _SIGNS.get(match[0], match[0])
-                yield symbol, symbol, start, at
+            case "sign" | "power":
+                symbol = "^" if match["power"] else _SIGNS.get(match[0], match[0])
+                if symbol != "^" or _is_power(text, start):
+                    yield symbol, symbol, start, at
+            case "charge":
+                if _ION.search(text[max(0, start - _MAX_ION) : start]):
+                    yield "-", "-", start, at
             case "script":
-                if match[0][0] in _RAISED:
-                    yield "^", "^", start, start
                 digits = "".join(_RAISED.get(letter) or _LOWERED[letter] for letter in match[0])
-                yield digits, digits, start, at
+                if match[0][0] in _RAISED and _is_power(text, start):
+                    yield "^", "^", start, start
+                    yield digits, digits, start, at
+                else:
+                    for part in re.finditer("[0-9]+|[+-]", digits):
+                        yield part[0], part[0], start + part.start(), start + part.end()
+                for unit, begin, end in yield_unit_tokens(text, at):
+                    yield unit, unit, begin, end
+                    at = end
             case _ if match[0].isalpha():
                 while at < size and (text[at].isalpha() or unicodedata.combining(text[at])):
                     at += 1
@@ -327,6 +349,11 @@ def _yield_tokens(text: str, *, after_number: bool) -> Iterator[tuple[str, str, 
                 for character in unicodedata.normalize("NFKC", match[0]):
                     if character.isalnum() or character in _KEPT:
                         yield *_fold_word(character), start, at
+
+
+def _is_power(text: str, at: int) -> bool:
+    """Return true if a raised number follows a number. After a letter, it equals the same number in line: cm2, CD4+."""
+    return _BASE.search(text[max(0, at - _MAX_ION) : at]) is not None
 
 
 def _find_sign_before(text: str, at: int) -> str:
@@ -408,7 +435,7 @@ def _build_difference(
         kind = "number"
     elif not NEGATIONS.isdisjoint(words):
         kind = "negation"
-    elif after_number and len(words) <= 6:
+    elif after_number and len(words) <= 6 and not _RANGE_WORDS.issuperset(words):
         kind = "unit"
     return ClaimDifference(kind=kind, claimed=_quote(claim, mine), found=_quote(text, theirs))
 

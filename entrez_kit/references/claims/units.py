@@ -49,7 +49,9 @@ _SYMBOLS: Final = {
 _WORDS: Final = {form: name for name, word, _ in _yield_names() for form in (word, f"{word}s")}
 PERCENT: Final = "%"
 _UNIT: Final = re.compile(
-    r"[\s\u2009\u2010\u2011\u2013-]{0,2}(?:(?P<percent>per\s?cent)|(?P<unit>[A-Za-zµμ]{1,11}))(?![^\W_])", re.IGNORECASE
+    r"[\s\u2009\u2010\u2011\u2013-]{0,2}(?:(?P<percent>per\s?cent)|(?P<unit>[A-Za-zµμ]{1,11}))"
+    r"(?=[23²³]?(?![^\W_]))",
+    re.IGNORECASE,
 )
 _DIVISION: Final = re.compile(r"\s?(?P<per>/|per(?=\s))\s?(?P<unit>[A-Za-zµμ]{1,11})(?![^\W_])")
 

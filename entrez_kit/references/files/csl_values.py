@@ -31,9 +31,10 @@ def list_csl_names(value: Any) -> list[dict[str, str]]:
 def read_csl_author(parts: Mapping[str, str]) -> RefAuthor:
     """Return a person or a group from the parts of a name."""
     family = " ".join(parts[key] for key in ("dropping-particle", "non-dropping-particle", "family") if parts.get(key))
+    given, _, suffix = parts.get("given", "").partition(", ")  # "Jane, Jr."
     if parts.get("literal") or not family:
         return RefAuthor(group=parts.get("literal") or parts.get("name") or parts.get("given"))
-    return RefAuthor(family=family, given=parts.get("given"))
+    return RefAuthor(family=family, given=given or None, suffix=parts.get("suffix") or suffix or None)
 
 
 def clean_csl_date(value: Any) -> dict[str, Any] | None:

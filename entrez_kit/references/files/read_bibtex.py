@@ -16,6 +16,7 @@ from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
+    JUNIOR,
     FieldUpdate,
     OriginalRecord,
     RefAuthor,
@@ -118,7 +119,8 @@ class BibtexFile(ReferenceFile):
 
         entry = self._entries[index]
         values = {name: convert_latex(value) for name, value in entry.values.items()}
-        fields = convert_bibtex(entry.kind, values, self.references[index])
+        editors, _ = _read_authors(entry.values.get("editor", ""))
+        fields = convert_bibtex(entry.kind, values, self.references[index], editors)
         return OriginalRecord(fields, self._text[entry.start : entry.end])
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
@@ -466,6 +468,9 @@ def _read_author(name: str) -> RefAuthor:
     family = convert_latex(" ".join([*read.von, *read.last]))
     given = convert_latex(" ".join(read.first))
     suffix = convert_latex(" ".join(read.jr)) or None
+    if suffix is None and " " in family and JUNIOR.fullmatch(given):  # "Jane A. Doe, Jr."
+        suffix = given
+        given, _, family = family.rpartition(" ")
     return (
         RefAuthor(family=family, given=given, suffix=suffix)
         if family

@@ -18,7 +18,7 @@ from entrez_kit.references.files.references import (
     parse_name,
     unreadable_error,
 )
-from entrez_kit.references.files.tagged_fields import Field
+from entrez_kit.references.files.tagged_fields import Field, name_author
 
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "article title", "document title", "primary title", "study title", "ti"),
@@ -153,7 +153,7 @@ def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Fiel
     yield "TY", "JOUR" if reference.journal else "GEN"
     yield "ID", reference.key if _get_value(row, "key") else ""
     for author in reference.authors:
-        yield "AU", author.text
+        yield "AU", name_author(author)
     values: tuple[tuple[str, Any], ...] = (
         *(("TI", reference.title), ("T2", reference.journal), ("PY", reference.year), ("VL", reference.volume)),
         *(("IS", reference.issue), ("DO", reference.doi), ("C2", reference.pmcid)),

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.references import (
     OriginalRecord,
@@ -123,5 +124,7 @@ def _read_authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
         if tag == "CN" and not others:
             authors.append(RefAuthor(group=value))
         elif tag == ("FAU" if full else "AU") and value:
-            authors.append(parse_name(value))
+            author = parse_name(value)
+            suffix = format_suffix(author.suffix) if author.suffix else None
+            authors.append(author.model_copy(update={"suffix": suffix}))
     return authors

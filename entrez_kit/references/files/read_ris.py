@@ -27,20 +27,18 @@ from entrez_kit.references.files.references import (
     warn_of_left_out,
     warn_of_repeated_keys,
 )
+from entrez_kit.references.files.ris_tags import AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
 
 _TAG: Final = re.compile(r"([A-Z][A-Z0-9]) {1,2}-(?: (.*)|\s*)")
 _LIKE_FIELD: Final = re.compile(r"\s*+(?:TY|T[12I]|AU|A1|PY|Y1|DO|JO|JF|ER)(?![a-z])")
 """A damaged line of a field. Two of them outside of a record show one that was not read."""
 _PUBMED: Final = re.compile(r"pubmed|medline")
-_AUTHORS: Final = ("AU", "A1")
-_TITLES: Final = ("TI", "T1", "CT")
-_JOURNALS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
 _SHORT: Final = ("JA", "J2", "J1")
 _YEARS: Final = ("PY", "Y1", "DA")
 _ONCE: Final = frozenset({"ID", "TI", "T1", "PY", "VL", "IS", "SP", "DO"})
 """Tags that a record has only once."""
 _SIMPLE: Final[Mapping[str, tuple[str, ...]]] = {
-    **{"title": _TITLES, "volume": ("VL",), "issue": ("IS", "CP")},
+    **{"title": TITLE_TAGS, "volume": ("VL",), "issue": ("IS", "CP")},
     **{"doi": ("DO",), "pmid": ("AN",), "pmcid": ("C2",)},
 }
 _WORK_FIELDS: Final = (
@@ -126,7 +124,7 @@ class _RecordEdit:
 
     def put_journal(self, title: str, short: str | None) -> None:
         """Write the title at each tag of a title, and the abbreviation at each tag of an abbreviation."""
-        long = tuple(tag for tag in _JOURNALS if tag not in _SHORT)
+        long = tuple(tag for tag in JOURNAL_TAGS if tag not in _SHORT)
         if self.record.list_values(*long) or not self.record.list_values(*_SHORT):
             self.put(long, [to_one_line(title)], every=True)
         if self.record.list_values(*_SHORT) and short:
@@ -193,7 +191,7 @@ class RisFile(ReferenceFile):
             if name in _SIMPLE:
                 edit.put(_SIMPLE[name], [to_one_line(value)])
             elif name == "authors":
-                edit.put(_AUTHORS, [write_ris_name(author) for author in value])
+                edit.put(AUTHOR_TAGS, [write_ris_name(author) for author in value])
             elif name == "pages":
                 edit.put_pages(str(value))
             elif name == "journal":
@@ -286,7 +284,7 @@ def _find_joined(records: Iterable[_TaggedRecord]) -> Iterator[int]:
 
 def _build_reference(number: int, record: _TaggedRecord) -> Reference:
     first, last = record.get_first("SP"), record.get_first("EP")
-    names = record.list_values(*_AUTHORS)
+    names = record.list_values(*AUTHOR_TAGS)
     more = bool(names) and re.fullmatch(r"et al\.?|others", names[-1], re.IGNORECASE) is not None
     addresses = [text for tag in ("UR", "L3", "M3") for text in record.list_values(tag)]
     others = [*list_identifiers(*addresses), *list_identifiers_in_notes(*record.list_values("N1"))]
@@ -297,10 +295,10 @@ def _build_reference(number: int, record: _TaggedRecord) -> Reference:
     return Reference(
         key=record.get_first("ID") or f"record {number}",
         line=record.start + 1,
-        title=record.get_first(*_TITLES),
+        title=record.get_first(*TITLE_TAGS),
         authors=[parse_name(name) for name in (names[:-1] if more else names)],
         more_authors=more,
-        journal=record.get_first(*_JOURNALS) if record.kind in _WITH_JOURNAL else None,
+        journal=record.get_first(*JOURNAL_TAGS) if record.kind in _WITH_JOURNAL else None,
         year=find_year(record.get_first(*_YEARS)),
         volume=record.get_first("VL"),
         issue=record.get_first("IS", "CP"),

@@ -21,6 +21,10 @@ _LABELLED: Final = re.compile(r"\b(PMID|PMCID)\s*+[:=]?\s*+((?:PMC)?[0-9]++)", r
 KINDS: Final[tuple[IdKind, ...]] = ("doi", "pmid", "pmcid")
 MAX_SUFFIX: Final = 6
 _SUFFIX: Final = re.compile(r"(?:[JS]r|[JS]unior|I{1,3}|IV|2nd|3rd|4th)\.?", re.IGNORECASE)
+JUNIOR: Final = re.compile(r"(?:[JS]r|[JS]unior)\.?", re.IGNORECASE)
+"""A suffix that cannot be initials."""
+_SUFFIX_AT_END: Final = re.compile(r"(?<=[^\W_]|\.) ((?:[JS]r|[JS]unior|2nd|3rd|4th)\.?|II|III|IV)$")
+"""The suffix after given names, as in MEDLINE: "Doe, Jane A Jr", "Doe JA 3rd". A single I is an initial."""
 _IDENTIFIERS: Final = re.compile(r"\bPMC[0-9]+\b|\b10\.[0-9]{4,9}/\S+|\b(?:PMID|PMCID|doi)\b", re.IGNORECASE)
 _DOI_ADDRESS: Final = re.compile(
     r"https?://(?!(?:www\.)?cochranelibrary\.com/central/)[^\s/]++/(?:[^\s/?#]++/){0,4}(?:[^\s/?#]*+\?[^\s/]*?=)?"
@@ -200,7 +204,7 @@ def find_year(text: str | None) -> str | None:
 
 
 def parse_name(text: str) -> RefAuthor:
-    """Read a name written "Doe, Jane", "Doe JA" or as a group."""
+    """Read a name written "Doe, Jane, Jr", "Doe, Jr, Jane", "Doe JA Jr" or as a group."""
     text = " ".join(text.split())
     if text.endswith(",") and text.count(",") > 1:  # RIS marks the name of a group with a comma at its end
         return RefAuthor(group=text[:-1].rstrip())
@@ -209,13 +213,24 @@ def parse_name(text: str) -> RefAuthor:
         given, more, suffix = (part.strip() for part in rest.partition(","))
         if more and len(suffix) > MAX_SUFFIX:  # the commas are part of the name of a group
             return RefAuthor(group=text)
-        if more and _SUFFIX.fullmatch(given):  # "Doe, Jr, Jane"
+        if more and _SUFFIX.fullmatch(given) and not _SUFFIX.fullmatch(suffix):  # "Doe, Jr, Jane"
             given, suffix = suffix, given
-        return RefAuthor(family=family.strip(), given=given, suffix=suffix or None)
-    words = text.rstrip(",").split(" ")
-    if len(words) > 1 and _INITIALS.fullmatch(words[-1]) and not text.isupper():
-        return RefAuthor(family=" ".join(words[:-1]), given=words[-1])
-    return RefAuthor(group=" ".join(words))
+        given, suffix_at_end = split_suffix(given)  # "Doe, Jane A Jr"
+        if JUNIOR.fullmatch(given) and not suffix:  # "Doe, Jr"
+            return RefAuthor(family=family.strip(), suffix=given)
+        return RefAuthor(family=family.strip(), given=given, suffix=suffix or suffix_at_end)
+    text = text.rstrip(",")
+    for name, suffix_at_end in (split_suffix(text), (text, None)):
+        *family_words, initials = name.split(" ")
+        if family_words and _INITIALS.fullmatch(initials) and not text.isupper():
+            return RefAuthor(family=" ".join(family_words), given=initials, suffix=suffix_at_end)
+    return RefAuthor(group=text)
+
+
+def split_suffix(given: str) -> tuple[str, str | None]:
+    """Return given names without the suffix at their end, and the suffix."""
+    match = _SUFFIX_AT_END.search(given)
+    return (given[: match.start()], match[1]) if match else (given, None)
 
 
 def warn_of_repeated_keys(references: list[Reference]) -> list[Warn]:

@@ -8,19 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, to_one_line
-from entrez_kit.citations.names import OTHERS
+from entrez_kit.citations.names import OTHERS, format_nlm_suffix, split_particle
+from entrez_kit.citations.write_ris import join_ris_name
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES, is_existing_day, read_month
 from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, parse_name
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, PEOPLE_TAGS, TITLE_TAGS
 
 Field = tuple[str, str]
 
-AUTHOR_TAGS: Final = ("AU", "A1")
-PEOPLE_TAGS: Final = frozenset((*AUTHOR_TAGS, "A2", "A3", "A4", "ED"))
-TITLE_TAGS: Final = ("TI", "T1", "CT")
-JOURNAL_TAGS: Final = ("T2", "JF", "JO", "JA", "J2", "J1", "BT")
-ABSTRACT_TAGS: Final = ("AB", "N2")
 CSL_TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("JOUR", "EJOUR", "JFULL", "ABST", "INPR"), "article-journal"),
     "MGZN": "article-magazine",
@@ -193,9 +190,11 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
     return tuple(found)
 
 
-def _name_author(author: RefAuthor) -> str:
+def name_author(author: RefAuthor) -> str:
     """Return the name of an author as in RIS: a comma at the end of a name with commas says that it is a group."""
-    return f"{author.group}," if author.group and "," in author.group else author.text
+    if author.group:
+        return f"{author.group}," if "," in author.group else author.group
+    return join_ris_name(author.family or "", author.given, author.suffix)
 
 
 _DATE: Final = re.compile(r"([0-9]{4})(?:[ /.-]+([A-Za-z]{3,9}|[0-9]{1,2})(?![0-9]))?(?:[ /.-]+([0-9]{1,2})(?![0-9]))?")
@@ -232,7 +231,7 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
     return _clean(
         [
             ("TY", "JOUR" if reference.journal or not reference.title else "GEN"),
-            *(("AU", _name_author(author)) for author in reference.authors),
+            *(("AU", name_author(author)) for author in reference.authors),
             ("TI", reference.title),
             ("T2", reference.journal),
             ("PY", reference.year),
@@ -248,13 +247,15 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
     )
 
 
-def convert_bibtex(kind: str, values: Mapping[str, str], reference: Reference) -> tuple[Field, ...]:
+def convert_bibtex(
+    kind: str, values: Mapping[str, str], reference: Reference, editors: Iterable[RefAuthor]
+) -> tuple[Field, ...]:
     """Return the fields of a BibTeX entry; ``values`` are texts without LaTeX."""
     fields: list[tuple[str, Any]] = [("TY", _BIBTEX_TYPES.get(kind, "GEN")), ("ID", reference.key)]
-    fields += [("AU", _name_author(author)) for author in reference.authors]
+    fields += [("AU", name_author(author)) for author in reference.authors]
     if reference.more_authors:
         fields.append(("AU", "et al."))
-    fields += [("A2", name) for name in " ".join(values.get("editor", "").split()).split(" and ") if name]
+    fields += [("A2", name_author(editor)) for editor in editors]
     for name, value in values.items():
         if name in _BIBTEX_TAGS:
             fields.append((_BIBTEX_TAGS[name], value))
@@ -289,9 +290,9 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
     fields: list[tuple[str, Any]] = [
         ("TY", _RIS_TYPES.get(str(item.get("type") or ""), "GEN")),
         ("ID", reference.key),
-        *(("AU", _name_author(author)) for author in reference.authors),
+        *(("AU", name_author(author)) for author in reference.authors),
         *((("AU", "et al."),) if reference.more_authors else ()),
-        *(("A2", _name_author(read_csl_author(name))) for name in list_csl_names(item.get("editor"))),
+        *(("A2", name_author(read_csl_author(name))) for name in list_csl_names(item.get("editor"))),
     ]
     for name, value in item.items():
         text = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else value
@@ -313,7 +314,7 @@ def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, .
     """Return the fields of a MEDLINE record."""
     fields: list[tuple[str, Any]] = [
         ("TY", "JOUR" if any(tag == "JT" or tag == "TA" for tag, _ in lines) else "BOOK"),
-        *(("AU", _name_author(author)) for author in reference.authors),
+        *(("AU", name_author(author)) for author in reference.authors),
     ]
     fields += [
         (_NBIB_TAGS[tag], value.removesuffix(".") if _NBIB_TAGS[tag] == "TI" else value)
@@ -400,8 +401,8 @@ def _build_csl_name(text: str) -> dict[str, str]:
     name = parse_name(text)
     if name.group:
         return {"literal": name.group}
-    given, _, suffix = (name.given or "").partition(",")
-    parts = {"family": name.family or "", "given": given.strip(), "suffix": suffix.strip()}
+    particle, family = split_particle(name.family or "")
+    parts = {"family": family, "given": name.given, "non-dropping-particle": particle, "suffix": name.suffix}
     return {part: value for part, value in parts.items() if value}
 
 
@@ -429,9 +430,10 @@ def convert_to_nbib(
         if name.group:
             yield "CN", name.group
             continue
-        yield "FAU", name.text
+        suffix = format_nlm_suffix(name.suffix) if name.suffix else ""
         initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name.given or ""))
-        yield "AU", f"{name.family} {initials}".strip()
+        yield "FAU", join_ris_name(name.family or "", " ".join(filter(None, (name.given, suffix))), None)
+        yield "AU", " ".join(filter(None, (name.family, initials, suffix)))
     yield "LA", get_first_value(fields, "LA") or ""
     journal, short = get_first_value(fields, "T2", "JF", "JO"), get_first_value(fields, "J2", "JA")
     yield "TA", short or journal or ""

@@ -11,7 +11,7 @@ from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_na
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
-from entrez_kit.references.check.pasted_lists import build_reference, read_list
+from entrez_kit.references.check.pasted.pasted_lists import build_reference, read_list
 from entrez_kit.references.files.read_endnote import read_endnote
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, merge_identifiers, unreadable_error
 from entrez_kit.references.manuscripts.document import Line, Manuscript, Paragraph
@@ -19,6 +19,8 @@ from entrez_kit.services import Services
 
 _BETWEEN_NUMBERS: Final = re.compile(r"(?<=[0-9])\]\s?([,;\u2010-\u2015-])\s?\[(?=[0-9])")
 _TWICE_BRACKETED: Final = re.compile(r"[\[(]\[([0-9, ;\u2010-\u2015-]{1,200})\][\])]")
+_NOT_IN_LIST: Final = ("sub-article", "response", "front", "ref")
+"""Elements whose references are not those of the list of an article."""
 
 
 def read_article_xml(content: bytes, name: str) -> Manuscript:
@@ -37,17 +39,19 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
             raise unreadable_error(name, "its XML has a DTD, but EndNote does not export DTDs")
         exported = read_endnote(records)
         return Manuscript(exported.references, file=exported)
-    articles = (
-        [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
-    )
-    references = [reference for article in articles for reference in _iter_references(article)]
+    references = [reference for article in _list_articles(root) for reference in _iter_references(article)]
     return Manuscript(references, searched="it has no <ref> with content")
+
+
+def _list_articles(root: Any) -> list[Any]:
+    """Return the articles of a document: its root, or the outermost articles below it."""
+    is_article = get_local_name(root) == "article"
+    return [root] if is_article else list(iter_descendants(root, "article", outside=("article",)))
 
 
 def _iter_references(article: Any) -> Iterator[Reference]:
     texts = {listed.id: listed.citation for listed in read_reference_list(article) if listed.id}
-    outside = ("sub-article", "response", "front", "ref")
-    for number, element in enumerate(iter_descendants(article, "ref", outside=outside), start=1):
+    for number, element in enumerate(iter_descendants(article, "ref", outside=_NOT_IN_LIST), start=1):
         key = get_attribute(element, "id") or f"reference {number}"
         text = texts.get(key) or _join_text(element)
         if text:
@@ -80,21 +84,11 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     title = get_first("article-title")
     if not title:
         return written.model_copy(update=base)
-    authors = []
-    groups = list(iter_descendants(element, "person-group"))
-    holders = [group for group in groups if get_attribute(group, "person-group-type") in ("author", "")] or [element]
-    for holder in holders:
-        for name in iter_descendants(holder, "name", "string-name", "collab"):
-            parts = {get_local_name(part): _join_text(part) for part in name}
-            if parts.get("surname"):
-                authors.append(RefAuthor(family=parts["surname"], given=parts.get("given-names")))
-            elif whole := _join_text(name):
-                authors.append(RefAuthor(group=whole))
     start, end = get_first("fpage"), get_first("lpage")
     return Reference(
         **base,
         title=title,
-        authors=authors,
+        authors=list(_yield_authors(element)),
         more_authors=next(iter_descendants(element, "etal"), None) is not None,
         journal=get_first("source"),
         year=find_year(get_first("year")),
@@ -104,15 +98,25 @@ def _read_reference(element: Any, key: str, number: int, text: str) -> Reference
     )
 
 
+def _yield_authors(element: Any) -> Iterator[RefAuthor]:
+    """Yield the authors of a reference: those of its group of authors, or else all its names."""
+    groups = list(iter_descendants(element, "person-group"))
+    holders = [group for group in groups if get_attribute(group, "person-group-type") in ("author", "")] or [element]
+    for holder in holders:
+        for name in iter_descendants(holder, "name", "string-name", "collab"):
+            parts = {get_local_name(part): _join_text(part) for part in name if isinstance(part.tag, str)}
+            if parts.get("surname"):
+                suffix = parts.get("suffix") or None
+                yield RefAuthor(family=parts["surname"], given=parts.get("given-names"), suffix=suffix)
+            elif whole := _join_text(name):
+                yield RefAuthor(group=whole)
+
+
 def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
     """Yield the paragraphs of a JATS article, with the numbers of cited references in brackets."""
     root = parse(content)
-    articles = (
-        [root] if get_local_name(root) == "article" else list(iter_descendants(root, "article", outside=("article",)))
-    )
-    for article in articles:
-        outside = ("sub-article", "response", "front", "ref")
-        listed = iter_descendants(article, "ref", outside=outside)
+    for article in _list_articles(root):
+        listed = iter_descendants(article, "ref", outside=_NOT_IN_LIST)
         numbers = {get_attribute(element, "id"): number for number, element in enumerate(listed, start=1)}
         for holder in iter_descendants(article, "abstract", "body", outside=("sub-article", "response")):
             for element in iter_descendants(holder, "p"):

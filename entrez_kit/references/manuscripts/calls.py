@@ -10,7 +10,7 @@ from typing import Any, Final
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.check_result import InTextFinding
-from entrez_kit.references.check.guessing import guess_parts
+from entrez_kit.references.check.pasted.guessing import guess_parts
 from entrez_kit.references.files.references import Reference
 from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, parse_numbers
 

@@ -18,8 +18,8 @@ from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.pubmed.comparison import fold_text
-from entrez_kit.references.check.find_lists import END_OF_LIST, HEADING, looks_like_list
-from entrez_kit.references.check.pasted_lists import build_reference, build_references, split_references
+from entrez_kit.references.check.pasted.find_lists import END_OF_LIST, HEADING, looks_like_list
+from entrez_kit.references.check.pasted.pasted_lists import build_reference, build_references, split_references
 from entrez_kit.references.files.read_csl_json import read_csl_item
 from entrez_kit.references.files.read_endnote import read_endnote_record
 from entrez_kit.references.files.references import Reference, unreadable_error

@@ -9,7 +9,7 @@ from itertools import zip_longest
 from typing import Final
 
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.pasted_lists import build_reference
+from entrez_kit.references.check.pasted.pasted_lists import build_reference
 from entrez_kit.references.files.read_bibtex import convert_latex, get_eprint_kind
 from entrez_kit.references.files.reference_files import decode_file
 from entrez_kit.references.files.references import RefAuthor, Reference, find_identifier, find_year, merge_identifiers

@@ -5,7 +5,7 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import join_names
-from entrez_kit.references.check.find_lists import HEADINGS
+from entrez_kit.references.check.pasted.find_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.references.manuscripts.document import Beside, Manuscript
 

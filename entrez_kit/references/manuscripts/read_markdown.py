@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.core.model import Warn
-from entrez_kit.references.check.pasted_lists import (
+from entrez_kit.references.check.pasted.pasted_lists import (
     PastedList,
     build_reference,
     looks_written_out,

@@ -10,13 +10,8 @@ from typing import Final
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, find_identifiers
-from entrez_kit.references.files.tagged_fields import (
-    ABSTRACT_TAGS,
-    JOURNAL_TAGS,
-    convert_reference,
-    get_first_value,
-    list_values,
-)
+from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, JOURNAL_TAGS
+from entrez_kit.references.files.tagged_fields import convert_reference, get_first_value, list_values
 from entrez_kit.references.merge.signatures import RecordFields, Signature, build_signature, fold_title, read_doi
 
 SOURCE_NOTE: Final = "source: "
@@ -115,7 +110,7 @@ class CitationParts:
     """The parts of a reference that a merge shows or writes. Large files need a tenth of the memory of references."""
 
     first_author: str
-    authors: int
+    author_count: int
     title: str | None
     text: str | None
     journal: str | None
@@ -178,7 +173,7 @@ class Entry:
         reference = self.reference
         core = (
             reference.title,
-            reference.authors,
+            reference.author_count,
             reference.journal,
             reference.year,
             reference.volume,
@@ -190,7 +185,7 @@ class Entry:
             3 * bool(abstract) + 2 * bool(reference.pmid) + 2 * bool(self.keys.get("doi")) + sum(map(bool, core)),
             len({tag for tag, _ in self.original.fields}),
             len(abstract),
-            reference.authors,
+            reference.author_count,
             len(self.original.fields),
         )
 
@@ -318,7 +313,7 @@ def _build_signature(
     fields = original.fields
     title, authors = _shorten(reference.title), reference.authors
     if not title and reference.text:
-        from entrez_kit.references.check.guessing import guess_parts
+        from entrez_kit.references.check.pasted.guessing import guess_parts
 
         guess = guess_parts(reference.text)
         title = _shorten(next(iter(guess.titles), None))

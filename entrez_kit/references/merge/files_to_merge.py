@@ -91,7 +91,7 @@ def _read_xml(text: str, name: str) -> tuple[ReferenceFile | list[Reference], li
 def _read_list(text: str, name: str) -> tuple[list[Reference], list[Warn]]:
     """Read a list of identifiers or of written references."""
     from entrez_kit.base.identifiers import read_identifier
-    from entrez_kit.references.check.pasted_lists import read_list
+    from entrez_kit.references.check.pasted.pasted_lists import read_list
 
     words = [word.rstrip(",;") for line in text.splitlines() for word in line.partition("#")[0].split()]
     identifiers = [read_identifier(word) for word in words]

@@ -271,13 +271,13 @@ def _open_pairs(entries: Sequence[Entry], linked: Linked, work_of: Sequence[int]
 def cite_entry(entry: Entry) -> str:
     """Return a record as one line for a person."""
     reference = entry.reference
-    first = f"{reference.first_author}{' et al' if reference.authors > 1 else ''}".removesuffix(".")
+    first = f"{reference.first_author}{' et al' if reference.author_count > 1 else ''}".removesuffix(".")
     title = cut_middle(reference.title or reference.text or "(no title)", MAX_CITED_TITLE)
     issue, pages = f"({reference.issue})" if reference.issue else "", f":{reference.pages}" if reference.pages else ""
     journal = entry.signature.journal and (reference.journal or "")
     parts = [journal, reference.year, f"{reference.volume or ''}{issue}{pages}"]
     ids = [f"{name} {entry.keys[kind]}" for kind, name in (("pmid", "PMID"), ("doi", "doi")) if kind in entry.keys]
-    authors = f"{first}. " if reference.authors else ""
+    authors = f"{first}. " if first else ""
     return " ".join(part for part in (f"{authors}{title}.", " ".join(filter(None, parts)), *ids) if part)
 
 

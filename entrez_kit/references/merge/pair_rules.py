@@ -70,14 +70,13 @@ class PairVerdict:
 def compare(first: Signature, second: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
     pair = RecordPair(first, second)
-    if first.pmid and first.pmid == second.pmid:
+    if pair.has_same_pmid:
         return PairVerdict("same", f"same PMID {first.pmid}", SAME_PMID)
     if first.registrations & second.registrations:
         return PairVerdict("same", f"same registration {min(first.registrations & second.registrations)}", SAME_NUMBER)
-    is_identical = first.content == second.content and sum(map(bool, first.content)) >= MIN_CONTENT
-    if is_identical and not (pair.has_other_accessions or _has_other_type(pair)):
+    if _are_identical(first, second) and not (pair.has_other_accessions or _has_contradicting_type(pair)):
         return PairVerdict("same", "identical records", IDENTICAL)
-    if first.ids & second.ids and not pair.has_two_pmids:
+    if first.ids & second.ids and not pair.has_other_pmids:
         database, number = min(first.ids & second.ids)
         return _compare_by_identifier(pair, f"same {database} number {number}", SAME_NUMBER)
     if pair.has_same_doi:
@@ -87,10 +86,18 @@ def compare(first: Signature, second: Signature) -> PairVerdict | None:
     return _apply_rules(FAMILY_RULES, pair) or _compare_by_text(pair)
 
 
+def _are_identical(first: Signature, second: Signature) -> bool:
+    """Return whether all fields of two records are equal, and they have enough fields."""
+    if first.title != second.title:  # most pairs: their fields are not collected
+        return False
+    content = first.content
+    return content == second.content and sum(map(bool, content)) >= MIN_CONTENT
+
+
 def find_conflict(first: Signature, second: Signature) -> str | None:
     """Return why two records are never merged automatically: identifiers, parts, kinds or issues that differ."""
     pair = RecordPair(first, second)
-    if pair.has_two_pmids and first.pmid == second.pmid:
+    if pair.has_same_pmid:
         return None
     if identifiers := _find_other_identifiers(pair):
         return identifiers
@@ -108,15 +115,15 @@ def find_conflict(first: Signature, second: Signature) -> str | None:
         return "different issues"
     if pair.has_other_accessions and not pair.is_title_at_page:
         return "different numbers in one database"
-    return "a different word in the titles" if pair.titles.has_other_word else None
+    return "a different word in the titles" if pair.has_other_word else None
 
 
 def _find_other_identifiers(pair: RecordPair) -> str | None:
     first, second = pair.first, pair.second
-    if pair.has_two_pmids:
-        return None if first.pmid == second.pmid else f"different PMIDs: {first.pmid} and {second.pmid}"
-    has_two_dois = first.doi and second.doi and first.doi != second.doi
-    return f"different DOIs: {first.doi} and {second.doi}" if has_two_dois else None
+    if pair.has_other_pmids:
+        return f"different PMIDs: {first.pmid} and {second.pmid}"
+    has_other_dois = first.doi and second.doi and first.doi != second.doi and not pair.has_same_pmid
+    return f"different DOIs: {first.doi} and {second.doi}" if has_other_dois else None
 
 
 class Rule(NamedTuple):
@@ -143,7 +150,7 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
     Databases also give one DOI to all abstracts of a meeting.
     """
     first, second, titles = pair.first, pair.second, pair.titles
-    if pair.has_two_pmids:
+    if pair.has_other_pmids:
         return PairVerdict("undecided", f"{why}, but different PMIDs: {first.pmid} and {second.pmid}")
     if titles.level or not first.title or not second.title:
         if pair.has_other_parts:
@@ -166,7 +173,7 @@ def _find_doubt(pair: RecordPair) -> str | None:
         return f"different {'authors' if other_authors else 'first pages'}"
     if titles.level >= NEAR or not (pair.first.title and pair.second.title):
         return None
-    is_unsure = titles.has_other_word and not pair.has_same_pages
+    is_unsure = pair.has_other_word and not pair.has_same_pages
     if pair.is_in_collection or pair.has_other_accessions or is_unsure:
         return "different titles"
     is_rewritten = titles.level or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO)
@@ -293,12 +300,12 @@ def _is_certain_place(pair: RecordPair) -> bool:
 
 def _is_work_at_certain_place(pair: RecordPair) -> bool:
     """Return whether two records with the same pages are one work: its title may be translated or rewritten."""
-    if not _is_certain_place(pair) or pair.has_other_issue or _has_other_accessions(pair):
+    if not _is_certain_place(pair) or pair.has_other_issue or _has_contradicting_accessions(pair):
         return False
     titles, place = pair.titles, pair.place
     if titles.level >= NEAR or begins(pair.first.title, pair.second.title):
         return True
-    if titles.has_other_word or pair.first.first_page == "1":
+    if pair.has_other_word or pair.first.first_page == "1":
         return False
     if titles.level:
         return pair.has_same_authors or bool(place.journal)
@@ -309,7 +316,7 @@ def _are_authors_in_journal(pair: RecordPair) -> bool:
     return pair.has_same_authors and bool(pair.place.journal) and pair.is_near_in_time
 
 
-def _has_other_accessions(pair: RecordPair) -> bool:
+def _has_contradicting_accessions(pair: RecordPair) -> bool:
     """Return whether a database has two records, and the title and its place do not show that they are one work."""
     return pair.has_other_accessions and not pair.is_title_at_page
 
@@ -335,12 +342,12 @@ def _is_in_other_issue(pair: RecordPair) -> bool:
 
 def _is_contradicted(pair: RecordPair) -> bool:
     """Return whether only the issues, the types or the numbers of a database contradict that records are one work."""
-    contradiction = pair.has_other_issue or _has_other_accessions(pair) or _has_other_type(pair)
+    contradiction = pair.has_other_issue or _has_contradicting_accessions(pair) or _has_contradicting_type(pair)
     is_identified = pair.has_identifying_title or bool(pair.place.page)
     return contradiction and pair.titles.level >= NEAR and is_identified and _has_no_contradiction(pair)
 
 
-def _has_other_type(pair: RecordPair) -> bool:
+def _has_contradicting_type(pair: RecordPair) -> bool:
     """Return whether a letter and an article have no page that shows that they are one work."""
     return pair.has_other_type and pair.place.page is None
 

@@ -67,6 +67,11 @@ class RecordPair:
         return compare_titles(self.first, self.second)
 
     @cached_property
+    def has_other_word(self) -> bool:
+        """Whether the titles agree, except for one or two words: mortality and readmission."""
+        return self.titles.level < NEAR and _has_other_word(self.first, self.second)
+
+    @cached_property
     def authors(self) -> int:
         """``SAME_AUTHORS``, ``UNKNOWN_AUTHORS`` if a record has none, or ``OTHER_AUTHORS``."""
         return compare_authors(self.first, self.second)
@@ -118,9 +123,14 @@ class RecordPair:
         return bool(mine and theirs and not mine & theirs)
 
     @property
-    def has_two_pmids(self) -> bool:
-        """Whether both records have a PMID."""
-        return bool(self.first.pmid and self.second.pmid)
+    def has_other_pmids(self) -> bool:
+        """Whether both records have a PMID, and they differ."""
+        return bool(self.first.pmid and self.second.pmid and self.first.pmid != self.second.pmid)
+
+    @property
+    def has_same_pmid(self) -> bool:
+        """Whether both records have the same PMID."""
+        return bool(self.first.pmid and self.first.pmid == self.second.pmid)
 
     @property
     def has_other_parts(self) -> bool:
@@ -217,7 +227,6 @@ class TitleAgreement:
         cores: the same ratio without the words of their kinds ("part", "protocol", "erratum").
         is_part: whether one title is the beginning or the end of the other one.
         is_alike: whether the titles agree, except for words that are similar: men and women.
-        has_other_word: whether the titles agree, except for one or two words: mortality and readmission.
     """
 
     level: int = 0
@@ -225,7 +234,6 @@ class TitleAgreement:
     cores: float = 0.0
     is_part: bool = False
     is_alike: bool = False
-    has_other_word: bool = False
 
 
 def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
@@ -256,14 +264,15 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
         cores,
         is_part=level == NEAR and not (first.is_cut or second.is_cut) and _is_part(first.title, second.title),
         is_alike=is_alike or level == NEAR,
-        has_other_word=level != NEAR and _has_other_word(first, second),
     )
 
 
 def _is_beginning(first: Signature, second: Signature) -> bool:
     """Return whether a title that ends with "..." is the beginning of the other one."""
+    if not first.is_cut:
+        return False
     mine, theirs = first.title.replace(" ", ""), second.title.replace(" ", "")
-    return first.is_cut and len(mine) >= LONG_TITLE and theirs.startswith(mine)
+    return len(mine) >= LONG_TITLE and theirs.startswith(mine)
 
 
 def _is_part(first: str, second: str) -> bool:

@@ -17,7 +17,8 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference, CheckResult
-from entrez_kit.references.check.compare_fields import is_same_journal, is_same_work, list_differences
+from entrez_kit.references.check.comparison.compare_fields import is_same_journal, is_same_work, list_differences
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.reference_files import read_reference_file
 from entrez_kit.references.files.references import RefAuthor, Reference, parse_name
 from entrez_kit.sandbox.server import Sandbox
@@ -650,3 +651,36 @@ def test_pages_of_thousands_of_digits_are_compared_as_text() -> None:
         difference.field
         for difference in list_differences(make_reference(pages=long), make_article(journal_info={"pages": "1-2"}))
     ] == ["pages"]
+
+
+NOTICE_PLACE = {"journal": "J Invent Results (Demo)", "year": "2021", "volume": "9", "pages": "600"}
+RETRACTED_TITLE = "Moonlight exposure doubles overnight memory in shift workers"
+NOTICE_TEXT = "J Invent Results (Demo). 2021 Jun;9(6):600."
+
+
+@pytest.mark.parametrize("doi", [None, "10.5555/ekit.2021.0051"])
+def test_a_retracted_article_with_the_place_of_its_retraction_notice_is_reported_as_retracted(
+    kit: EntrezKit, doi: str | None
+) -> None:
+    authors = parse_names("Mondschein S", "Umbracht V")
+    text = f"Mondschein S, Umbracht V. {RETRACTED_TITLE}. {NOTICE_TEXT} {f'doi: {doi}' if doi else ''}"
+    given = [make_reference(title=RETRACTED_TITLE, authors=authors, doi=doi, **NOTICE_PLACE), *split_references(text)]
+
+    for found in run_check(kit, *given).references:
+        assert (found.status, found.pmid) == ("retracted", "99000050")
+        assert {"year", "pages"} <= {finding.field for finding in found.findings}
+        if doi:
+            (owner,) = (finding for finding in found.findings if finding.pmid)
+            assert (owner.field, owner.pmid) == ("doi", "99000051")
+        else:
+            assert "a notice about it is at this journal, volume and page" in (found.detail or "")
+
+
+def test_a_reference_to_a_retraction_notice_is_verified(kit: EntrezKit) -> None:
+    title = f"Retraction notice: {RETRACTED_TITLE}"
+    given = [make_reference(title=title, **NOTICE_PLACE), *split_references(f"{title}. {NOTICE_TEXT}")]
+
+    assert [(found.status, found.pmid) for found in run_check(kit, *given).references] == [
+        ("verified", "99000051"),
+        ("duplicate", "99000051"),
+    ]

@@ -28,7 +28,7 @@ from word_documents import (
 from commands._views.text import STATUS_WORDS
 from entrez_kit.pubmed.models import GRAVITY, WORDS
 from entrez_kit.references.check.findings import CODES, STATUSES
-from entrez_kit.references.check.sources import SOURCES, Said
+from entrez_kit.references.check.lookup.sources import SOURCES, Said
 from entrez_kit.references.files.reference_files import KINDS
 from entrez_kit.references.manuscripts.read_manuscript import READ
 from entrez_kit.sandbox.server import Sandbox

@@ -5,15 +5,20 @@ from typing import Any
 
 import pytest
 from demo_articles import read_demo_articles
+from fixture_types import KitFor
 
 from entrez_kit import EntrezKit
 from entrez_kit.citations.format_citations import format_articles
+from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text
+from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
-from entrez_kit.references.check.compare_text import compare_text
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.comparison.compare_text import compare_text
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.references import RefAuthor, Reference
+from entrez_kit.sandbox.crossref import answer_crossref
+from entrez_kit.sandbox.server import Sandbox
 
 INVENTED = (
     "Deep learning sees imaginary tumours from low orbit",
@@ -228,6 +233,54 @@ def test_an_unknown_doi_is_not_verified_if_the_record_has_no_doi(kit: EntrezKit,
     assert [[(one.code, one.given) for one in row.findings if one.field == "doi"] for row in found] == [
         [(code, "10.5555/no.such.work")]
     ] * len(found)
+
+
+@pytest.mark.parametrize(("doi", "agency"), [("10.5281/zenodo.1", "DataCite"), ("10.11501/2", "JaLC")])
+def test_a_doi_of_another_agency_is_not_called_a_mismatch(kit: EntrezKit, doi: str, agency: str) -> None:
+    references = [
+        Reference(key="k", title=one.title, doi=doi, pmid=pmid)
+        for one in WITHOUT_DOI
+        for pmid in (one.pmid, *([None] if len(one.title.split()) > 5 else []))
+    ]
+
+    found = CHECK.run(kit.services, {"references": references}).references
+
+    for row in found:
+        assert row.pmid
+        (finding,) = (one for one in row.findings if one.given == doi)
+        assert (finding.code, finding.field) == ("unchecked", "doi")
+        assert f"{agency} registers {doi}" in finding.message
+
+
+def test_a_reference_with_a_doi_of_another_agency_is_not_called_made_up(kit: EntrezKit) -> None:
+    place = "J. Invented, A. Nobody, J. Invent. Results (Demo) 350, 101 (2019)"
+    texts = [
+        f"[{n}] {place}, https://doi.org/{doi}" for n, doi in enumerate(("10.11501/2", "10.5555/made.up"), start=1)
+    ]
+
+    other, unknown = CHECK.run(kit.services, {"text": "\n".join(texts)}).references
+
+    assert (other.status, unknown.status) == ("not_found", "not_found")
+    assert "JaLC registers it" in other.findings[0].message
+    assert "made up" not in other.findings[0].message
+    assert "possibly made up" in unknown.findings[0].message
+
+
+@pytest.mark.parametrize("reply", [answer_text("no", 503), answer_json({})])
+def test_a_doi_is_unchecked_if_its_agency_cannot_be_looked_up(
+    sandbox: Sandbox, kit_for: KitFor, reply: LocalReply
+) -> None:
+    def answer(request: LocalRequest, state: LocalState) -> LocalReply:
+        return reply if request.rest.endswith("/agency") else answer_crossref(request, state)
+
+    sandbox.route("/crossref", "crossref", answer)
+    kit = kit_for(sandbox, no_cache=True, ncbi_max_retries=0)
+    article = WITHOUT_DOI[0]
+    reference = Reference(key="k", title=article.title, pmid=article.pmid, doi="10.5555/no.such.work")
+
+    (row,) = CHECK.run(kit.services, {"references": [reference]}).references
+
+    assert [(one.code, one.field) for one in row.findings if one.given == reference.doi] == [("unchecked", "doi")]
 
 
 def test_there_are_more_than_a_hundred_cases() -> None:

@@ -13,7 +13,7 @@ from entrez_kit.local.eutils.replies import LocalReply, answer_json
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_references import CHECK
-from entrez_kit.references.check.sources import Sources, Work
+from entrez_kit.references.check.lookup.sources import Sources, Work
 from entrez_kit.sandbox.server import Sandbox
 
 DOI: Final = "10.5555/malformed"

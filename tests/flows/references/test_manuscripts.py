@@ -26,7 +26,8 @@ from word_documents import (
 )
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.references.check.find_lists import HEADING, HEADINGS
+from entrez_kit.references.check.pasted.find_lists import HEADING, HEADINGS
+from entrez_kit.references.manuscripts.articles import read_article_xml
 from entrez_kit.references.manuscripts.calls import check_calls
 from entrez_kit.references.manuscripts.document import Manuscript
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
@@ -801,3 +802,13 @@ def test_an_export_of_endnote_has_all_its_fields() -> None:
         ITEM["DOI"],
     )
     assert [author.text for author in reference.authors] == ["Mondschein, S.", "Umbracht, V."]
+
+
+def test_the_suffix_of_a_person_in_jats_is_read() -> None:
+    name = "<name><surname>Doe</surname><given-names>JA</given-names><suffix>Jr</suffix><!-- a note --></name>"
+    ref = f"<ref id='r1'><element-citation>{name}<article-title>Moonlight</article-title></element-citation></ref>"
+    article = f"<article><back><ref-list>{ref}</ref-list></back></article>"
+
+    (reference,) = read_article_xml(article.encode(), "a.xml").references
+
+    assert [(one.family, one.given, one.suffix) for one in reference.authors] == [("Doe", "JA", "Jr")]

@@ -14,7 +14,7 @@ from entrez_kit import EntrezKit, load_settings
 from entrez_kit.pubmed.models import Article, Author
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.references import RefAuthor, Reference
 from entrez_kit.sandbox.server import Sandbox
 

@@ -17,9 +17,9 @@ from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
-from entrez_kit.references.check.compare_text import compare_text
-from entrez_kit.references.check.find_lists import HEADINGS
-from entrez_kit.references.check.pasted_lists import read_list, split_references
+from entrez_kit.references.check.comparison.compare_text import compare_text
+from entrez_kit.references.check.pasted.find_lists import HEADINGS
+from entrez_kit.references.check.pasted.pasted_lists import read_list, split_references
 
 STYLES = ("apa", "mla", "vancouver", "ama", "chicago", "nature")
 

@@ -29,8 +29,8 @@ from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.guessing import guess_parts
-from entrez_kit.references.check.pasted_lists import split_references
+from entrez_kit.references.check.pasted.guessing import guess_parts
+from entrez_kit.references.check.pasted.pasted_lists import split_references
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
@@ -198,6 +198,7 @@ def test_a_missing_reference_is_reported_with_the_most_similar_work_and_its_simi
         assert one.nearest is not None
         assert one.nearest.pmid in ("99000009", "99000010")
         assert 0.8 < one.nearest.likeness < 1
+        assert f"most similar record ({one.nearest.likeness:.0%})" in one.findings[0].message
     (far,) = demo.checked(
         split_references("Nobody A. Sheep on the far side of the moon count themselves. Nature 2021; 1: 1.")
     )
@@ -286,6 +287,19 @@ def test_title_and_place_are_guessed_in_every_style(text: str) -> None:
             'Editorial: "Old lamps for new"',
             ("J Inv", "7", "15"),
         ),
+        ("Doe J, Roe R (2019) Moonlight in mice. J Inv 7:15–16", "Moonlight in mice", ("J Inv", "7", "15")),
+        ("DOE J., ROE R.. — Moonlight in mice. J Inv, 2019, 7: 15-6.", "Moonlight in mice", ("J Inv", "7", "15")),
+        (
+            "DOE, Jane ; ROE, Richard: Moonlight, Mice, and New Stars. In: J Inv 7 (2019), S. 15",
+            "Moonlight, Mice, and New Stars",
+            ("J Inv", "7", "15"),
+        ),
+        (
+            "Moonlight Program. (2019). MLP Studies of Moonlight (CAS No. 78-42-2) in Mice (Gavage). J Inv, 7, 15–16.",
+            "MLP Studies of Moonlight (CAS No. 78-42-2) in Mice (Gavage)",
+            ("J Inv", "7", "15"),
+        ),
+        ("Doe J. Moonlight in mice. J Inv 7-8, 15–16 (2019).", "Moonlight in mice", ("J Inv", "7-8", "15")),
     ],
 )
 def test_title_and_place_are_guessed_despite_capitals_commas_and_quotations(
@@ -305,6 +319,7 @@ def test_title_and_place_are_guessed_despite_capitals_commas_and_quotations(
             "Doe, Jane, and Ali Roe. “Reply.” Journal of Inventions, vol. 7, no. 4, July 2019, pp. 15-16",
             "Journal of Inventions",
         ),
+        ("Doe, Jane, and Ali Roe. “Reply.” Inventions, vol. 7, no. 4, 2019, pp. 15–16.", "Inventions"),
     ],
 )
 def test_the_place_is_guessed_if_the_title_is_one_word(text: str, journal: str) -> None:

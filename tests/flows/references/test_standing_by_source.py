@@ -17,9 +17,16 @@ from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.check_references import CHECK
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.crossref_records import convert_to_article, determine_standing_of_work
-from entrez_kit.references.check.retraction_watch import read_retraction_watch
-from entrez_kit.references.check.sources import SOURCES, Sources, SourceStanding, Work, combine_results, parse_sources
+from entrez_kit.references.check.lookup.crossref_records import convert_to_article, determine_standing_of_work
+from entrez_kit.references.check.lookup.retraction_watch import read_retraction_watch
+from entrez_kit.references.check.lookup.sources import (
+    SOURCES,
+    Sources,
+    SourceStanding,
+    Work,
+    combine_results,
+    parse_sources,
+)
 from entrez_kit.references.files.references import Reference
 from entrez_kit.sandbox.server import Sandbox
 
@@ -494,6 +501,13 @@ def test_a_missing_endpoint_of_crossref_is_an_outage_and_not_an_unknown_doi(
     assert caught.value.reason == "no_such_address"
     with pytest.raises(EntityNotFound):
         crossref.work("10.5555/x")
+
+
+def test_the_recorded_reply_about_an_agency_is_read(sandbox: Sandbox, kit_for: KitFor, real_data: Path) -> None:
+    (path,) = (real_data / "crossref").glob("*cr_agency*")
+    sandbox.route("/crossref", "crossref", lambda request, state: LocalReply(path.read_bytes(), "application/json"))
+
+    assert kit_for(sandbox).services.crossref.agency("10.13039/100000001").value == "Crossref"
 
 
 def test_crossref_gets_the_email_and_the_polite_rate_and_no_output_shows_the_email(

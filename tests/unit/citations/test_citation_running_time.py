@@ -15,7 +15,7 @@ from entrez_kit.citations.write_nbib import write_nbib_record
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.pubmed import pages
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import list_differences
+from entrez_kit.references.check.comparison.compare_fields import list_differences
 from entrez_kit.references.files.references import Reference
 
 LENGTH = 10_000

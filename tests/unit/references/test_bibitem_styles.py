@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from reference_parts import ARTICLES, Parts, read_parts
 
-from entrez_kit.references.check.compare_text import compare_text
+from entrez_kit.references.check.comparison.compare_text import compare_text
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 NAMES: Final[Mapping[str, str]] = {

@@ -8,7 +8,7 @@ from reference_parts import ARTICLES, read_parts
 
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.check.check_result import CheckedReference
-from entrez_kit.references.check.compare_fields import compare_fields
+from entrez_kit.references.check.comparison.compare_fields import compare_fields
 from entrez_kit.references.check.corrections import build_correction
 from entrez_kit.references.check.findings import to_finding
 from entrez_kit.references.files.read_bibtex import read_bibtex

@@ -8,8 +8,8 @@ import pytest
 from reference_parts import ARTICLES, Parts, join_initials, read_parts
 
 from entrez_kit.pubmed.models import Article, PublicationDate
-from entrez_kit.references.check.compare_text import compare_text
-from entrez_kit.references.check.pasted_lists import build_reference
+from entrez_kit.references.check.comparison.compare_text import compare_text
+from entrez_kit.references.check.pasted.pasted_lists import build_reference
 
 
 def write_vancouver(parts: Parts) -> str:

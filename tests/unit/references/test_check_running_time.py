@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from entrez_kit.pubmed.models import Article, Author, JournalInfo
-from entrez_kit.references.check import text_authors, text_title
-from entrez_kit.references.check.candidates import Candidates
-from entrez_kit.references.check.guessing import MAX_PLACES, MAX_TITLES
-from entrez_kit.references.check.pasted_lists import MAX_TEXT, split_references
+from entrez_kit.references.check.comparison import text_authors, text_title
+from entrez_kit.references.check.lookup.candidates import Candidates
+from entrez_kit.references.check.pasted.guessing import MAX_PLACES, MAX_TITLES
+from entrez_kit.references.check.pasted.pasted_lists import MAX_TEXT, split_references
 
 SIZE = 1_000
 GROWTH = 15

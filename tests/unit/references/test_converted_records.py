@@ -12,6 +12,8 @@ from entrez_kit.references.merge.convert_records import build_item, convert_reco
 from entrez_kit.references.merge.merge_documents import FileToMerge
 
 TARGETS = ("ris", "nbib", "csl", "bibtex")
+READ = {"ris": "ris", "nbib": "nbib", "csl": "json", "bibtex": "bib"}
+"""The suffix of a file in each format."""
 
 
 def convert(text: str, suffix: str, target: str) -> str:
@@ -46,19 +48,71 @@ def write_source(suffix: str, *authors: str) -> str:
 @pytest.mark.parametrize("suffix", SOURCES)
 def test_two_authors_with_the_same_name_stay_two(suffix: str, target: str) -> None:
     text = write_source(suffix, "Wang, Wei", "Li, Jing", "Wang, Wei")
-    converted = convert(text, suffix, target)
-    read = {"ris": "ris", "nbib": "nbib", "csl": "json", "bibtex": "bib"}[target]
 
-    assert list_families(read_item(converted, read)) == ["Wang", "Li", "Wang"]
+    assert list_families(read_item(convert(text, suffix, target), READ[target])) == ["Wang", "Li", "Wang"]
+
+
+PEOPLE = {
+    "bib": ("von Last, Jr., First", "Doe, III, Jane A", "Roe, Sr., {}", "Petrov, II", "{A Group, Jr}"),
+    "ris": ("von Last, First, Jr.", "Doe, Jane A, III", "Roe, , Sr.", "Petrov, II", "A Group, Jr,"),
+    "nbib": ("von Last, First Jr", "Doe, Jane A 3rd", "Roe, Sr", "Petrov, II"),
+}
+"""The same names in each format; MEDLINE has other tags for groups."""
+
+
+def list_people(item: dict[str, Any]) -> list[tuple[str, str, str]]:
+    return [
+        (
+            " ".join(filter(None, (name.get("non-dropping-particle"), name.get("family") or name["literal"]))),
+            name.get("given", ""),
+            name.get("suffix", "").rstrip("."),
+        )
+        for name in item["author"]
+    ]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("suffix", SOURCES)
+def test_suffixes_of_persons_are_kept(suffix: str, target: str) -> None:
+    item = read_item(convert(write_source(suffix, *PEOPLE[suffix]), suffix, target), READ[target])
+
+    people = [("von Last", "First", "Jr"), ("Doe", "Jane A", "III"), ("Roe", "", "Sr"), ("Petrov", "II", "")]
+    assert list_people(item) == people + ([] if suffix == "nbib" else [("A Group, Jr", "", "")])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_suffixes_of_csl_and_of_medline_without_full_names_are_kept(target: str) -> None:
+    person = {"family": "Last", "non-dropping-particle": "von", "given": "First", "suffix": "III"}
+    csl = json.dumps([{"id": "k", "type": "article-journal", "title": "T", "author": [person]}])
+    medline = "PMID- 1\nTI  - T\nAU  - Doe JA 3rd\nAU  - Petrov II\nJT  - J\n"
+
+    assert list_people(read_item(convert(csl, "json", target), READ[target])) == [("von Last", "First", "III")]
+    people = list_people(read_item(convert(medline, "nbib", target), READ[target]))
+    assert people == [("Doe", "JA", "III"), ("Petrov", "II", "")]
+
+
+def test_medline_has_the_suffixes_of_nlm() -> None:
+    written = convert(write_source("bib", *PEOPLE["bib"][:2]), "bib", "nbib")
+
+    for line in ("FAU - von Last, First Jr", "AU  - von Last F Jr", "FAU - Doe, Jane A 3rd", "AU  - Doe JA 3rd"):
+        assert line in written.splitlines()
+
+
+def test_editors_of_bibtex_are_persons() -> None:
+    text = "@book{k, editor={Roe, Jr., Richard and Jane von Doe}, title={T}, year={2019}}\n"
+
+    assert [line for line in convert(text, "bib", "ris").splitlines() if line.startswith("A2")] == [
+        "A2  - Roe, Richard, Jr.",
+        "A2  - von Doe, Jane",
+    ]
 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("suffix", SOURCES)
 def test_the_day_of_the_publication_is_kept(suffix: str, target: str) -> None:
     converted = convert(write_source(suffix, "Doe, Jane"), suffix, target)
-    read = {"ris": "ris", "nbib": "nbib", "csl": "json", "bibtex": "bib"}[target]
 
-    assert read_item(converted, read)["issued"]["date-parts"] == [
+    assert read_item(converted, READ[target])["issued"]["date-parts"] == [
         [2019, 12] if target == "bibtex" and suffix != "bib" else [2019, 12, 24]
     ]
 
@@ -67,17 +121,15 @@ def test_the_day_of_the_publication_is_kept(suffix: str, target: str) -> None:
 def test_a_group_with_a_comma_in_its_name_stays_a_group(target: str) -> None:
     text = write_source("bib", "{World Health Organization, Region A and B}", "Doe, Jane")
     converted = convert(text, "bib", target)
-    read = {"ris": "ris", "nbib": "nbib", "csl": "json", "bibtex": "bib"}[target]
 
-    assert read_item(converted, read)["author"][0] == {"literal": "World Health Organization, Region A and B"}
+    assert read_item(converted, READ[target])["author"][0] == {"literal": "World Health Organization, Region A and B"}
 
 
 @pytest.mark.parametrize("target", ["csl", "bibtex", "ris"])
 def test_an_incomplete_list_of_authors_stays_incomplete(target: str) -> None:
     converted = convert(write_source("bib", "Doe, Jane", "others"), "bib", target)
-    read = {"ris": "ris", "csl": "json", "bibtex": "bib"}[target]
 
-    assert read_item(converted, read)["author"][-1] == {"literal": "others"}
+    assert read_item(converted, READ[target])["author"][-1] == {"literal": "others"}
     assert target != "bibtex" or "Doe, Jane and others" in converted
 
 

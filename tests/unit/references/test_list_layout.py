@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from entrez_kit.references.check.first_lines import find_first_lines
-from entrez_kit.references.check.list_layout import ListLine, read_layout
+from entrez_kit.references.check.pasted.first_lines import find_first_lines
+from entrez_kit.references.check.pasted.list_layout import ListLine, read_layout
 
 LINES = [
     f"{name} J, Walden {letter}. Effects of moonlight on {number} white mice and on their sleep. J Inv Res. "

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 from word_documents import write_heading, write_paragraph, write_word
 
-from entrez_kit.references.check.pasted_lists import read_list
+from entrez_kit.references.check.pasted.pasted_lists import read_list
 from entrez_kit.references.manuscripts.read_manuscript import read_manuscript
 
 TITLES: Final = (

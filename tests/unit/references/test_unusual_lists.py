@@ -8,7 +8,7 @@ from time import process_time
 import pytest
 from list_layouts import join_letters
 
-from entrez_kit.references.check.pasted_lists import read_list
+from entrez_kit.references.check.pasted.pasted_lists import build_reference, read_list
 
 JOURNALS = ("J Inv Res", "Ann Invented Med", "Journal of Invention", "Inventions")
 ENGLISH = [
@@ -74,6 +74,7 @@ MARKS: dict[str, Callable[[int], str]] = {
     "raised": lambda n: str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")),
     "wide": lambda n: str(n).translate(str.maketrans("0123456789", "０１２３４５６７８９")) + "．",
     "in a circle": lambda n: chr(0x2460 + n - 1) + " " if n < 21 else chr(0x3251 + n - 21) + " ",
+    **{form: form.format for form in ("[Ref{}] ", "R-{}. ", "Footnote {}. ", "Note {}: ", "[fn{}] ")},
     "of four kinds": lambda n: ("{}. ", "{}) ", "[{}] ", "({}) ")[n * 4 // 17].format(n),
     "of four kinds in turn": lambda n: ("{}. ", "{}) ", "[{}] ", "{} ")[n % 4].format(n),
     "with damaged numbers": lambda n: (
@@ -91,6 +92,54 @@ def check_rows(text: str, references: Sequence[str], codes: Sequence[str] = ()) 
     ]
     assert all(len(row) - len(join_letters(reference)) < 9 for row, reference in zip(rows, references, strict=True))
     assert [warning.code for warning in pasted.warnings] == list(codes)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("mark", ["R{}. ", "[Ref{}] ", "Ref. {}: ", "Note {}. ", "S-{}) "])
+def test_a_label_with_a_number_is_not_part_of_a_reference_in_a_short_list(mark: str, count: int) -> None:
+    rows = read_list("\n".join(mark.format(n + 1) + ENGLISH[n] for n in range(count))).references
+
+    assert [(row.number, row.text) for row in rows] == [(str(n + 1), ENGLISH[n]) for n in range(count)]
+
+
+@pytest.mark.parametrize("label", ["R7. ", "[Ref12] ", "Note 4: ", "Ref. 3: "])
+def test_a_label_with_a_number_is_the_number_of_a_single_reference(label: str) -> None:
+    reference = build_reference(label + ENGLISH[0], 1)
+
+    assert (reference.number, reference.text) == ("".join(filter(str.isdigit, label)), ENGLISH[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "B12. Vitamins in mice. J Inv. 2001;3:4.",
+        "S3 Doe J. Moonlight. J Inv. 2001;3:4.",
+        "B1 cells in mice. Doe J. J Inv Res. 2001;3:4.",
+        "T2. No name follows here. J Inv Res. 2001;3:4.",
+    ],
+)
+def test_a_title_that_begins_with_a_letter_and_a_number_is_whole(text: str) -> None:
+    (row,) = read_list(text).references
+
+    assert (row.number, row.text) == (None, text)
+
+
+@pytest.mark.parametrize(
+    "footnote",
+    [
+        "* Corresponding author. E-mail: jane@example.org (J. Doe).",
+        "† These authors contributed equally to this work.",
+        "E-mail address: jane@example.org",
+        "§ Present address: Institute of Invention, Walden.",
+    ],
+)
+def test_a_footnote_about_the_authors_is_omitted_and_named(footnote: str) -> None:
+    numbered = [f"{n}. {reference}" for n, reference in enumerate(ENGLISH, start=1)]
+    inside = [numbered[0][:60], footnote, numbered[0][60:]]
+
+    check_rows("\n".join([*numbered[:3], footnote, *numbered[3:]]), ENGLISH, ["headings_left_out"])
+    check_rows("\n".join([*inside, *numbered[1:]]), ENGLISH, ["headings_left_out"])
+    check_rows("\n\n".join([*ENGLISH[:3], footnote, *ENGLISH[3:]]), ENGLISH, ["headings_left_out"])
 
 
 def wrap_lines(text: str, width: int = 76) -> str:

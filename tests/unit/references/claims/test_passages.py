@@ -293,3 +293,50 @@ def test_a_unit_in_the_denominator_has_several_forms(text: str, claim: str) -> N
     assert folded.find(FoldedText("grew at 1.2 mmol of calcium")) is None
     assert folded.find(FoldedText("grew at 1.2 mmol kg⁻¹ of calcium")) is None
     assert folded.find(FoldedText("grew at 1.3 mmol L⁻¹ of calcium")) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        *(("Ca²⁺ levels", claim) for claim in ("Ca2+ levels", "Ca(2+) levels", "Ca^2+ levels", "Ca^(2+) levels")),
+        *(("Cl⁻, and HCO₃⁻ rose", claim) for claim in ("Cl-, and HCO3- rose", "Cl(-) and HCO3(-) rose")),
+        *(("CD4⁺ T cells", claim) for claim in ("CD4+ T cells", "CD4(+) T cells")),
+        ("HCO₃⁻ rose", "HCO3- rose"),
+        *(("in 10⁶ cells", claim) for claim in ("in 10^6 cells", "in 10(6) cells", "in 10^(6) cells")),
+        ("at 10⁻⁶ mol", "at 10^-6 moles"),
+        *(("of 5 cm² each", claim) for claim in ("of 5 cm2 each", "of 5 cm^2 each")),
+        *(("R² and ²³Na", claim) for claim in ("R2 and 23Na", "R^2 and ^23Na")),
+        ("a k_(cat) of 5", "a kcat of 5"),
+    ],
+)
+def test_raised_and_lowered_signs_equal_their_forms_in_ascii(text: str, claim: str) -> None:
+    assert make_passage(text, claim) == text
+    assert make_passage(claim, text) == claim
+
+
+@pytest.mark.parametrize(
+    ("text", "claim"),
+    [
+        *(("with Ca²⁺ levels", f"with {claim} levels") for claim in ("Ca3+", "Ca2-", "Ca2", "Ca+", "Ca")),
+        *(("the CD4⁺ T cells", f"the {claim} T cells") for claim in ("CD4-", "CD4", "CD4⁻", "CD4^(-)", "CD8+")),
+        *(("in 10⁶ cells", f"in {claim} cells") for claim in ("106", "10^5", "10(5)", "10-6", "10^-6")),
+        *(("of 5 cm² each", f"of 5 {claim} each") for claim in ("cm3", "cm", "mm2", "cm^3")),
+        ("the HCO₃⁻ rose", "the HCO3 rose"),
+    ],
+)
+def test_another_raised_sign_is_a_difference(text: str, claim: str) -> None:
+    assert make_passage(text, claim) is None
+    assert make_passage(claim, text) is None
+
+
+def test_a_suspended_hyphen_is_not_a_charge() -> None:
+    assert make_passage("the T- and B-cells", "the T and B cells")
+
+
+def test_a_word_between_two_numbers_is_not_a_unit() -> None:
+    match = match_claim(
+        "editing reached 61% of alleles (range 54–67)", "editing reached 61% of alleles (range 54 to 67)"
+    )
+
+    assert match is not None
+    assert [(one.kind, one.claimed) for one in match.differences] == [("words", "to")]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
 from entrez_kit.citations.csl import Item, build_csl_item
-from entrez_kit.citations.names import Name, format_family_name, format_name
+from entrez_kit.citations.names import Name, format_family_name, format_name, format_suffix
 from entrez_kit.citations.titles import abbreviates, format_journal_title
 from entrez_kit.core.model import Result
 from entrez_kit.pubmed.comparison import (
@@ -47,7 +47,6 @@ _MARKED_TITLE: Final = re.compile(
     r"^\W*(?:retracted(?: article| publication)?|withdrawn(?: article)?|expression of concern)\s*[:.\]-]+\s*",
     re.IGNORECASE,
 )
-_SUFFIXES: Final = {"junior": "jr", "senior": "sr", "2nd": "ii", "3rd": "iii", "4th": "iv"}
 _PARTICLES: Final = frozenset(("da", "das", "de", "del", "di", "do", "dos", "du", "e", "la", "van", "von", "y"))
 _SMALL_WORDS: Final = frozenset(
     (
@@ -419,8 +418,7 @@ def _is_same_person(author: RefAuthor, name: Name) -> bool:
 
 
 def _normalize_suffix(suffix: str) -> str:
-    plain = suffix.strip(" .").lower()
-    return _SUFFIXES.get(plain, plain)
+    return format_suffix(suffix.strip()).strip(".").lower()
 
 
 def _have_same_given(mine: str, theirs: str) -> bool:

@@ -1,11 +1,11 @@
-"""Remove headings inside a list of references, and the sentences before and after it."""
+"""Remove from a list of references its headings, footnotes about authors, and the sentences before and after it."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
     AUTHOR_START,
     BARE_NUMBER,
     LATIN_SMALL,
@@ -15,7 +15,7 @@ from entrez_kit.references.check.line_signs import (
     REFERENCE_END,
     is_dated,
 )
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 MAX_NOTE: Final = 60
 """Maximum characters of a heading inside a list."""
@@ -39,10 +39,16 @@ _TABLE_HEAD: Final = re.compile(
     r"|doi|pmid|study|studies)[.:]?(?:[\s;,|]+|$)){2,8}",
     re.IGNORECASE,
 )
+_ABOUT_AUTHORS: Final = re.compile(
+    r"[*†‡§¶#✉\s]{0,4}(?:corresponding authors?|(?:present|current) address|(?:address for )?correspondence(?: to|:)"
+    r"|to whom correspondence|(?:these|both|all) authors|e-?mail(?: address(?:es)?)?:)(?!\w)",
+    re.IGNORECASE,
+)
+"""The beginning of a footnote about the authors of the manuscript, which is between two pages of its list."""
 
 
 def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLine]]:
-    """Return a list without its headings and the sentences before and after it, and the removed lines.
+    """Return a list without headings, footnotes and the sentences before and after it, and the removed lines.
 
     The lines are those of a list without empty lines. A list without dates is not changed.
     """
@@ -54,10 +60,14 @@ def remove_notes(lines: Sequence[TextLine]) -> tuple[list[TextLine], list[TextLi
     for n in range(len(lines) - 1):
         if n not in removed and _is_heading(lines, n, has_marks=has_marks):
             removed.add(n)
+    footnotes = {n for n, line in enumerate(lines) if _ABOUT_AUTHORS.match(line.text) and not is_dated(line.text)}
     if has_marks:
         removed.update(_find_end_notes(lines))
-    remaining = [replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed]
-    return remaining, [lines[n] for n in sorted(removed)]
+    # A heading is before a reference; a footnote can also be in the middle of one.
+    remaining = [
+        replace(line, after_note=n - 1 in removed) for n, line in enumerate(lines) if n not in removed | footnotes
+    ]
+    return remaining, [lines[n] for n in sorted(removed | footnotes)]
 
 
 def _has_mark(text: str) -> bool:

@@ -13,18 +13,18 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS
-from entrez_kit.references.check.additions import remove_additions
-from entrez_kit.references.check.find_lists import find_lists, is_heading
-from entrez_kit.references.check.first_lines import find_first_lines
-from entrez_kit.references.check.guessing import VISITED, YEAR
-from entrez_kit.references.check.line_signs import AUTHOR_START, MARK, classify_mark, is_dated
-from entrez_kit.references.check.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
-from entrez_kit.references.check.list_notes import remove_notes
-from entrez_kit.references.check.page_lines import remove_page_lines
-from entrez_kit.references.check.rewrite_lines import rewrite_lines
-from entrez_kit.references.check.rewrite_marks import rewrite_marks
-from entrez_kit.references.check.text_lines import TextLine, read_lines, remove_line_numbers
-from entrez_kit.references.check.uncertain_rows import find_uncertain_rows
+from entrez_kit.references.check.pasted.additions import remove_additions
+from entrez_kit.references.check.pasted.find_lists import find_lists, is_heading
+from entrez_kit.references.check.pasted.first_lines import find_first_lines
+from entrez_kit.references.check.pasted.guessing import VISITED, YEAR
+from entrez_kit.references.check.pasted.line_signs import AUTHOR_START, MARK, classify_mark, is_dated
+from entrez_kit.references.check.pasted.list_layout import BARE_NUMBER_KIND, ListLayout, ListLine, read_layout
+from entrez_kit.references.check.pasted.list_notes import remove_notes
+from entrez_kit.references.check.pasted.page_lines import remove_page_lines
+from entrez_kit.references.check.pasted.rewrite_lines import rewrite_lines
+from entrez_kit.references.check.pasted.rewrite_marks import rewrite_label, rewrite_marks
+from entrez_kit.references.check.pasted.text_lines import TextLine, read_lines, remove_line_numbers
+from entrez_kit.references.check.pasted.uncertain_rows import find_uncertain_rows
 from entrez_kit.references.files.references import Reference, merge_identifiers
 
 MAX_TEXT: Final = 5_000
@@ -170,7 +170,7 @@ def _warn_about_removed_lines(
     warnings: list[Warn] = []
     for code, lines, reason in (
         ("page_lines_left_out", page_lines, "page headers, page footers or page numbers"),
-        ("headings_left_out", notes, "headings, or sentences before or after the list"),
+        ("headings_left_out", notes, "headings, footnotes, or sentences before or after the list"),
     ):
         if lines:
             message = f"{format_count(len(lines), 'line was', 'lines were')} left out: {reason}."
@@ -205,7 +205,7 @@ def build_reference(
         number: its number in the list, if the text does not begin with it.
         where: what ``line`` counts.
     """
-    text = remove_invisible(text)
+    text = rewrite_label(remove_invisible(text))
     mark = MARK.match(text)
     count = classify_mark(mark)[1]
     plain = _STANDING.sub(" ", text[mark.end() if mark else 0 :]) or text

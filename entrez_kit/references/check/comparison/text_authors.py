@@ -9,9 +9,8 @@ from typing import Final
 from entrez_kit.citations.names import Name, convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, is_one_edit, make_confusable_key, measure_text_likeness
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
-from entrez_kit.references.check.line_signs import NAME_AND_INITIALS
-from entrez_kit.references.check.text_words import (
+from entrez_kit.references.check.comparison.compare_fields import LIKE_TITLES, FieldDifference, join_shown_names
+from entrez_kit.references.check.comparison.text_words import (
     GENERATIONS,
     MAX_INITIALS,
     SUPERFLUOUS,
@@ -22,6 +21,7 @@ from entrez_kit.references.check.text_words import (
     split_family,
     take_given_names,
 )
+from entrez_kit.references.check.pasted.line_signs import NAME_AND_INITIALS
 
 MIN_TITLE: Final = 3
 """From this number of words without a field, the words are the title of another work."""
@@ -176,55 +176,87 @@ def _match_in_order(
 ) -> tuple[int, bool, set[int]]:
     """Return how many authors a text begins with, in order, whether the others are omitted, and all their positions.
 
-    Only given names and initials of two neighbours may be between their family names. Only at ``others`` ("et al.") the
-    text may omit authors of the record, and groups that follow the last author. The title began at ``end``, so a letter
-    after ``end`` belongs to the journal.
+    The title began at ``end``, so a letter after ``end`` belongs to the journal.
     """
-    taken: set[int] = set()
-    begin = 0
-    before: set[str] = set()
-    letters_before = ""
-    count = 0
-    is_complete = True
-    has_last = False  # a person is named after "et al."
-    for name in names:
-        family = split_family(name)
-        given = list_given_forms(name)
-        offset = find_words(family, words[begin : begin + len(family) + NAME_WORDS])
-        if offset is not None and family[0] in before and list(words[begin + offset + 1 :][: len(family)]) == family:
-            offset += 1  # the given name of the author before is also the family name of this one
-        between = range(begin, begin + (offset or 0))
-        inside = [words[n] for n in between if words[n] not in SUPERFLUOUS]
-        left = take_given_names(inside, before | given, (letters_before, list_initials(name)))
-        if offset is None or left is None:
-            if (
-                others is not None
-                and count
-                and (
-                    _begins_at(words, others, begin, before) or (others < begin and (not has_last or "literal" in name))
-                )
-            ):
-                continue
-            is_complete = False
-            break
-        begin += offset + len(family)
-        taken.update(range(between.start, begin))
+    matched = _AuthorsInOrder(words, others)
+    is_complete = all(matched.take(name) or matched.may_omit(name) for name in names)
+    matched.take_given_names_until(min(end, len(words)))
+    return matched.count, is_complete, matched.taken
+
+
+@dataclass(slots=True)
+class _AuthorsInOrder:
+    """The authors with which a text begins, and the position behind the last one.
+
+    Only given names and initials of two neighbours may be between their family names.
+
+    Attributes:
+        words: the text.
+        others: the position of "et al.", which may replace authors of the record, and groups after the last author.
+        begin: the position behind the family name of the last author.
+        given: the given names that may follow the last author.
+        initials: the initials that may follow the last author; each can be that of one given name.
+        has_last: whether a person is named after "et al.".
+    """
+
+    words: Sequence[str]
+    others: int | None
+    begin: int = 0
+    count: int = 0
+    taken: set[int] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
+    initials: str = ""
+    has_last: bool = False
+
+    def take(self, name: Name) -> bool:
+        """Take the next author if it is this one, and return whether it is."""
+        family, given, initials = split_family(name), list_given_forms(name), list_initials(name)
+        offset = self._find_family(family)
+        if offset is None:
+            return False
+        start, begin = self.begin, self.begin + offset
+        inside = [word for word in self.words[start:begin] if word not in SUPERFLUOUS]
+        left = take_given_names(inside, self.given | given, (self.initials, initials))
+        if left is None:
+            return False
+        self.begin = begin + len(family)
+        self.taken.update(range(start, self.begin))
         # A given name before the family name replaces the initials after it.
-        before, letters_before = given if left == list_initials(name) else set(), left
-        count += 1
-        has_last = has_last or (others is not None and others < begin and "literal" not in name)
-    while begin < min(end, len(words)) and (
-        words[begin] in before or take_given_names([words[begin]], (), (letters_before, "")) is not None
-    ):
-        letters_before = letters_before.replace(words[begin][0], "", 1)
-        taken.add(begin)
-        begin += 1
-    return count, is_complete, taken
+        self.given, self.initials = given if left == initials else set(), left
+        self.count += 1
+        self.has_last = self.has_last or (self._is_after_others and "literal" not in name)
+        return True
 
+    def _find_family(self, family: Sequence[str]) -> int | None:
+        """Return the distance of the next family name, if it is near."""
+        offset = find_words(family, self.words[self.begin : self.begin + len(family) + NAME_WORDS])
+        if offset is not None and family[0] in self.given:
+            after = self.begin + offset + 1
+            if list(self.words[after : after + len(family)]) == list(family):
+                return offset + 1  # the given name of the author before is also the family name of this one
+        return offset
 
-def _begins_at(words: Sequence[str], others: int, begin: int, before: Collection[str]) -> bool:
-    """Return whether only given names and words such as "and" are between a family name and "et al."."""
-    return begin <= others and all(word in before or word in SUPERFLUOUS for word in words[begin:others])
+    @property
+    def _is_after_others(self) -> bool:
+        return self.others is not None and self.others < self.begin
+
+    def may_omit(self, name: Name) -> bool:
+        """Return whether "et al." replaces an author: it is the next word, or it was before the last author."""
+        if self.others is None or not self.count:
+            return False
+        if self._is_after_others:
+            return not self.has_last or "literal" in name
+        return all(word in self.given or word in SUPERFLUOUS for word in self.words[self.begin : self.others])
+
+    def take_given_names_until(self, end: int) -> None:
+        """Take the given names and initials after the last author."""
+        while self.begin < end:
+            word = self.words[self.begin]
+            if word not in self.given and take_given_names([word], (), (self.initials, "")) is None:
+                break
+            self.initials = self.initials.replace(word[0], "", 1)
+            self.taken.add(self.begin)
+            self.begin += 1
 
 
 def _match_with_mistakes(words: Sequence[str], names: Sequence[Name]) -> MatchedAuthors:

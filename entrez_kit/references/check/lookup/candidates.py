@@ -1,19 +1,19 @@
 """The records that a reference may cite, and the search terms and citations that find them."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Self, get_args
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.pubmed.brief import get_surname
 from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
-from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import Agreement, FieldDifference, list_titles
-from entrez_kit.references.check.compare_with_record import compare
-from entrez_kit.references.check.guessing import Guess, guess_parts
+from entrez_kit.pubmed.models import Article, StandingStatus
+from entrez_kit.references.check.comparison.compare_fields import Agreement, FieldDifference, list_titles
+from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.pasted.guessing import Guess, guess_parts
 from entrez_kit.references.files.references import Reference
 
 MIN_WORDS: Final = 3
@@ -25,6 +25,8 @@ _DIVIDED: Final = re.compile(r"(?<=[a-z])[-\u2010] ?(?=[a-z])")
 
 FoundBy = Literal["identifier", "citation", "title"]
 FOUND_BY: Final[tuple[FoundBy, ...]] = get_args(FoundBy)
+NOTICES: Final[frozenset[StandingStatus]] = frozenset(("retraction_notice", "concern_notice", "correction_notice"))
+"""The statuses of notices about other works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +52,29 @@ class RecordMatch:
         """The number of differences."""
         return len(self.agreement.differences) + len(self.agreement.left)
 
+    @property
+    def is_notice_with_other_title(self) -> bool:
+        """Whether it is a notice about another work, and the reference has another title than the notice."""
+        standing = self.article.standing
+        return standing is not None and standing.status in NOTICES and not self.agreement.has_exact_title
+
+    def mark_as_other_work(self) -> Self:
+        """Return the match of a record that is not the cited work, although it is similar."""
+        return replace(self, agreement=self.agreement._replace(same=False))
+
 
 @dataclass(eq=False)
 class Candidates:
     """The records that a reference may cite, and the results of its look-ups.
 
-    ``absent`` has identifiers without a PubMed record, ``unregistered`` has DOIs without a Crossref record,
-    ``not_requested`` has DOIs without a PubMed record that Crossref was not asked about, and ``unknown_journals`` has
-    journals that NCBI's citation matcher does not know. ``owners`` has the articles other than the cited one that
-    identifiers belong to, and ``unknown_owners`` the errors of looking these up, both by identifier.
+    Attributes:
+        absent: identifiers without a PubMed record.
+        unregistered: DOIs without a Crossref record.
+        agencies: the agencies other than Crossref that register DOIs of these, by DOI.
+        not_requested: DOIs without a PubMed record that Crossref was not asked about.
+        unknown_journals: journals that NCBI's citation matcher does not know.
+        owners: the articles other than the cited one that identifiers belong to, by identifier.
+        unknown_owners: the errors of looking up such an article, or an agency, by identifier.
     """
 
     reference: Reference
@@ -66,8 +82,8 @@ class Candidates:
     failure: EntrezKitError | None = None
     absent: list[str] = field(default_factory=list)
     unregistered: list[str] = field(default_factory=list)
+    agencies: dict[str, str] = field(default_factory=dict)
     not_requested: list[str] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
     nearest: tuple[float, Article] | None = None
     owners: dict[str, Article] = field(default_factory=dict)
     unknown_owners: dict[str, EntrezKitError] = field(default_factory=dict)
@@ -83,8 +99,8 @@ class Candidates:
 
     @property
     def is_without_record(self) -> bool:
-        """Whether the look-ups so far found no record, and no other article that may be meant, without a failure."""
-        return not (self.settled or self.failure or self.others)
+        """Whether the look-ups so far found no record of the cited work, without a failure."""
+        return not (self.settled or self.failure)
 
     def may_have_title(self, article: Article) -> bool:
         """Return true if the text has enough words of the title: one search is for the titles of several texts."""
@@ -112,12 +128,30 @@ class Candidates:
         if any(match.found_by == "identifier" and not match.same for match in matches):
             # If title and identifier belong to different works, the authors decide which one is cited.
             matches = [
-                match
-                if match.found_by == "identifier" or match.agreement.has_authors
-                else RecordMatch(match.article, match.found_by, match.agreement._replace(same=False))
+                match if match.found_by == "identifier" or match.agreement.has_authors else match.mark_as_other_work()
                 for match in matches
             ]
+        matches = [match.mark_as_other_work() if self.is_notice_of_cited_work(match) else match for match in matches]
         return sorted(matches, key=lambda match: (not match.same, match.faults, FOUND_BY.index(match.found_by)))
+
+    def list_doubtful_dois(self) -> list[str]:
+        """Return the DOIs that Crossref does not have, if it matters whether another agency registers them.
+
+        It matters if the PubMed record has no DOI to compare, or if no record was found.
+        """
+        if not self.unregistered:
+            return []
+        ranked = self.ranked
+        if (ranked and ranked[0].article.doi) or (not ranked and not self.places):
+            return []
+        return list(dict.fromkeys(self.unregistered))
+
+    def is_notice_of_cited_work(self, match: RecordMatch) -> bool:
+        """Return true if a record is a notice about another of the records, whose title and authors are given."""
+        if not match.is_notice_with_other_title or match.article.standing is None:
+            return False
+        works = [self.matches.get(notice.pmid or "") for notice in match.article.standing.notices]
+        return any(work is not None and work.same and work.agreement.has_authors for work in works)
 
     @cached_property
     def guess(self) -> Guess:

@@ -12,7 +12,8 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.numerals import read_roman
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
+    AUTHOR_START,
     ENDS_WITH_PLACE,
     IN_ORDER,
     LETTER_FIRST,
@@ -25,7 +26,7 @@ from entrez_kit.references.check.line_signs import (
     is_dated,
     measure_indent,
 )
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 MIXED: Final = 1.3
 """Minimum ratio of the numbers in order to those in the most frequent form, if a list mixes forms."""
@@ -41,8 +42,8 @@ MAX_REFERENCE: Final = 1_500
 _RAISED: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹０１２３４５６７８９", "01234567890123456789")
 _CIRCLED: Final = {chr(0x2460 + n): n + 1 for n in range(20)} | {chr(0x3251 + n): n + 21 for n in range(15)}
 _FORM: Final = re.compile(
-    r"(?P<open>(?:(?:ref(?:erence)?|no|nr|source|quelle|réf)\.? ?|№ ?|[A-Z](?=[0-9])"
-    r"|[^\w\s]{1,3} ?(?:[A-Z](?=[0-9]))?)?)"
+    r"(?P<open>(?:[^\w\s]{1,3} ?)?"
+    r"(?:(?:ref(?:erence)?|(?:foot|end)?note|fn|no|nr|source|quelle|réf)\.? ?|№ ?|[A-Z]-?(?=[0-9]))?)"
     r"(?:(?P<digits>[0-9]{1,4})|(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}|[０-９]{1,4})|(?P<circled>[①-⑳㉑-㉟])"
     r"|(?P<letters>[ivxlc]{1,7}(?=[^\w\s])|[a-z](?=\))))"
     r"(?P<close>;\"| ?[^\w\s(\[“\"‘'«]{0,3}|º)(?P<space> *)(?=[“\"‘'«(\[]?[^\W\d_])",
@@ -84,6 +85,12 @@ class _Mark:
 def rewrite_marks(lines: Sequence[TextLine]) -> list[TextLine]:
     """Return the lines of a list with usual marks; a line that contains several marks is divided at these."""
     return list(_rewrite_signs(_split_inside(_rewrite_numbers(lines))))
+
+
+def rewrite_label(text: str) -> str:
+    """Return a reference with a usual number in place of a label such as "R1." or "Ref. 1:"."""
+    mark = next((mark for mark in _read_numbers(0, text) if _is_label(text, mark)), None)
+    return f"{mark.count}. {text[mark.end :]}" if mark else text
 
 
 def _split_inside(lines: Sequence[TextLine]) -> Sequence[TextLine]:
@@ -214,7 +221,8 @@ def _rewrite_numbers(lines: Sequence[TextLine]) -> Sequence[TextLine]:
         forms[mark.form].append(mark)
     first = next((n for n, line in enumerate(lines) if line.text), 0)
     usual = max((len(marks_of_form) for marks_of_form in forms.values() if marks_of_form[0].is_usual), default=0)
-    chosen: list[_Mark] = []
+    labelled = next((found for found in forms.values() if _are_labels(lines, found)), [])
+    chosen: list[_Mark] = labelled
     for form, marks_of_form in forms.items():
         plain = form == ("", "", "1")
         if (
@@ -286,6 +294,20 @@ def _is_counting(marks: Sequence[_Mark]) -> bool:
     """Return whether marks of one form count references."""
     steps = sum(after.count == mark.count + 1 for mark, after in pairwise(marks))
     return len(marks) >= MIN_MARKED and steps >= IN_ORDER * (len(marks) - 1)
+
+
+def _are_labels(lines: Sequence[TextLine], marks: Sequence[_Mark]) -> bool:
+    """Return whether marks such as "R1." or "Ref. 1:" number references, in a list with too few to count them."""
+    is_first = not any(line.text for line in lines[: marks[0].n])
+    is_counting = [mark.count for mark in marks] == [*range(1, len(marks) + 1)]
+    return is_first and is_counting and all(_is_label(lines[mark.n].text, mark) for mark in marks)
+
+
+def _is_label(text: str, mark: _Mark) -> bool:
+    """Return whether a mark has letters and a sign, and an author follows it."""
+    opening, *closing = mark.form[:-1] or ("",)
+    has_signs = any(map(str.isalpha, opening)) and any(closing)
+    return has_signs and AUTHOR_START.match(text[mark.end :]) is not None
 
 
 def _count_ascending(marks: Sequence[_Mark]) -> int:

@@ -16,8 +16,8 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.check.crossref_records import CrossrefRecord, determine_standing_of_work
-from entrez_kit.references.check.retraction_watch import RetractionWatch, read_retraction_watch
+from entrez_kit.references.check.lookup.crossref_records import CrossrefRecord, determine_standing_of_work
+from entrez_kit.references.check.lookup.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import start_in_background
@@ -319,6 +319,15 @@ def fetch_crossref_records(
         errors |= outcomes.failed | outcomes.refused
         left = [doi for doi in left if doi not in records and doi not in errors]
     return records, errors
+
+
+def fetch_agencies(services: Services, dois: Iterable[str]) -> tuple[dict[str, str], dict[str, EntrezKitError]]:
+    """Return the agencies other than Crossref that register DOIs, and the errors of requests."""
+    outcomes = collect_batches(
+        list(dois), 1, lambda batch: {batch[0]: services.crossref.agency(batch[0]).value}, refusals=REFUSALS
+    )
+    agencies = {doi: name for _, reply in outcomes.answers for doi, name in reply.items() if name != TITLES["crossref"]}
+    return agencies, dict(outcomes.failed)
 
 
 def _look_up_by_doi(

@@ -21,7 +21,7 @@ _RETRACTED: Final = re.compile(r"(?<![^\s“\"‘])(?:RETRACTED|WITHDRAWN)(?: AR
 _REMARK: Final = re.compile(
     r"\s*+(?:(?:for (?:an? )?(?:recent |comprehensive )?(?:reviews?|overview|details),? see|reviewed in|see(?: also)?"
     r"|e\. ?g\.|cf\.),?:? ++(?=(?-i:[^\W\d_a-z]))"
-    r"|(?:anon(?:ymous)?|o\. ?v\.|n\. ?n\.|\[?no authors listed\]?)[.,:]{0,2} ++)",
+    r"|(?:anon(?:ym(?:ous|e|us)?|imo)?|o\. ?v\.|n\. ?n\.|\[?no authors listed\]?)[.,:]{0,2} ++)",
     re.IGNORECASE,
 )
 """The words of an author before a reference, and the word in the place of authors who are not known."""

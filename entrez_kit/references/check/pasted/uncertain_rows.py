@@ -9,15 +9,15 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.guessing import YEAR
+from entrez_kit.references.check.pasted.line_signs import (
     CONTINUATION_START,
     ENDS_WITH_PLACE,
     NAME_AND_INITIALS,
     ends_reference,
     is_dated,
 )
-from entrez_kit.references.check.list_layout import ListLayout, ListLine
+from entrez_kit.references.check.pasted.list_layout import ListLayout, ListLine
 
 MIN_MARKS: Final = 3
 """Minimum number of marks that show that each reference has one."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.references.check.line_signs import MARK, classify_mark, may_begin, measure_indent
+from entrez_kit.references.check.pasted.line_signs import MARK, classify_mark, may_begin, measure_indent
 
 MIN_NUMBERED: Final = 0.8
 """Minimum share of lines with consecutive numbers if the numbers are line numbers."""

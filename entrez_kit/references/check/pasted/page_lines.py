@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.numerals import read_roman
-from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.guessing import YEAR
+from entrez_kit.references.check.pasted.line_signs import (
     CAPITAL,
     ID,
     MARK,
@@ -23,7 +23,7 @@ from entrez_kit.references.check.line_signs import (
     is_continuation,
     may_begin,
 )
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 MAX_PAGE_LINE: Final = 250
 """Maximum characters of a page header or footer."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.references.check.additions import remove_additions
+from entrez_kit.references.check.pasted.additions import remove_additions
 
 MAX_TITLES: Final = 4
 MIN_TITLE_WORDS: Final = 2
@@ -36,9 +36,10 @@ VISITED: Final = re.compile(
 """When and where an author accessed a work."""
 _QUOTED: Final = re.compile(r"[“\"„«]([^“”\"„«»]{10,600})[”\"“»]|(?<!\w)[‘']([^‘]{10,600}?)[’'](?=[\s,.;)]|$)")
 _AFTER_YEAR: Final = re.compile(
-    r"\(?\b(?:1[89]|20)[0-9]{2}[a-z]?(?:,? [A-Z][a-z]{2,8}(?:[-–/][A-Z][a-z]{2,8})?\.?(?: [0-9]{1,2})?)?\)?[.,:]\s++"
+    r"\((?:1[89]|20)[0-9]{2}[a-z]?\) (?=[^\W\d_])"
+    r"|\(?\b(?:1[89]|20)[0-9]{2}[a-z]?(?:,? [A-Z][a-z]{2,8}(?:[-–/][A-Z][a-z]{2,8})?\.?(?: [0-9]{1,2})?)?\)?[.,:]\s++"
 )
-_SENTENCE: Final = re.compile(r"(?<=[.?!])[”\"’']?\s++(?=[\[“\"‘'(]?[^\W_])")
+_SENTENCE: Final = re.compile(r"(?<=[.?!])(?<!\bNos\.)(?<!\bNo\.)[”\"’']?\s++(?=[\[“\"‘'(]?[^\W_])")
 YEAR: Final = re.compile(r"(?<![0-9])(?:1[89]|20)[0-9]{2}(?![0-9])")
 _PLACE: Final = re.compile(
     r"(?:vol(?:ume)?\.?\s*+)?(?P<volume>[0-9]{1,4})\s*+(?:\(\s*+(?P<issue>[^()]{1,30})\)|,?\s*+(?:no|issue|iss|nr)\.?\s*+"
@@ -63,9 +64,10 @@ _CAPITALS: Final = re.compile(r"(?<![^\W_])(?:[^\W\d_a-z]{4,}|BY|FOR|IN|OF|ON|TH
 _NAMES_END: Final = re.compile(r"(?<![^\W_])[^\W\d_a-z]\.,? (?=\S)")
 """The last initial of an author."""
 _AUTHORS_MARK: Final = re.compile(
-    r"[^:—]{2,2000}?(?:(?<![^\W_])[^\W\d_a-z]{1,4}\.?|\b(?:al|coll|u\. ?a|others)\.?,?)(?::| [—–]) ++"
+    r"[^:—]{2,2000}?(?:(?<![^\W_])[^\W\d_a-z]{1,4}\.{0,2}|\b(?:al|coll|u\. ?a|others)\.{0,2},?)(?::| [—–]) ++"
+    r"|[^\W\d_a-z]{2}[^\W\d_a-z' -]*+, [^:—]{2,2000}?: ++"
 )
-"""Authors with initials, and the colon or dash that separates them from the title."""
+"""Authors with initials or family names in capitals, and the colon or dash that separates them from the title."""
 _JOURNAL_PART: Final = re.compile(r"[^\W\d_].{0,150}?[0-9]{1,4} ?\((?:1[89]|20)[0-9]{2}\)")
 _JOURNAL: Final = re.compile(
     r"(?<=[.,?!\"”'’] )(?:(?<=, )(?:[^\W\d_]{1,13}\. ){1,5})?"
@@ -73,13 +75,17 @@ _JOURNAL: Final = re.compile(
     re.IGNORECASE,
 )
 """A journal and the number after it. Only words that follow a comma can be abbreviated."""
-_BEFORE_JOURNAL: Final = re.compile(r"^[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE)
+_BEFORE_JOURNAL: Final = re.compile(
+    r"^[\s.,;:”\"’'»?!]*+(?:[“„«][^“”\"„«»]{1,40}[”\"»])?[\s.,;:”\"’'»?!]*+(?:in:?\s++)?", re.IGNORECASE
+)
+"""What can be between a title and its journal: a short title in quotation marks, signs, and "in"."""
 
 
 _YEAR_IN_PLACE: Final = r"(?P<year>(?:1[89]|20)[0-9]{2})(?![0-9])"
 _BETWEEN: Final = r"[ .,;:–—-]{0,5}"
 _VOLUME: Final = (
-    r"(?:\b(?:vol(?:ume)?|bd|band|jg|t|tome|т|том)\.? ?)?(?<![^\W_])(?P<volume>[0-9OlI]{1,5}[A-Z]?)(?![^\W_])"
+    r"(?:\b(?:vol(?:ume)?|bd|band|jg|t|tome|т|том)\.? ?)?(?<![^\W_])"
+    r"(?P<volume>[0-9OlI]{1,5}(?:[-–/][0-9]{1,4}(?=[,:]))?[A-Z]?)(?![^\W_])"
     r"(?: ?\((?!(?:1[89]|20)[0-9]{2}\))[^()]{1,30}\))?"
 )
 _ISSUE: Final = (
@@ -255,14 +261,18 @@ def _yield_titles(text: str) -> Iterator[str]:
         yield title
     if title := _find_title_after_names(text):
         yield title
+    after_year = ""
     if year := _AFTER_YEAR.search(text[: len(text) // 2 + 40]):
         sentence = _SENTENCE.split(text[year.end() :], maxsplit=1)[0].strip(" .,;“”\"‘’'")
-        if _is_long_enough(sentence) and _score_prose(sentence) > 0:
-            yield sentence
+        after_year = sentence if _is_long_enough(sentence) else ""
+        if _score_prose(after_year) > 0:
+            yield after_year
     sentences = [part.strip(" .,;“”\"‘’'") for part in _SENTENCE.split(text)]
     sentences = [part for part in sentences if _is_long_enough(part)]
     # A journal and its place contain digits. Names contain neither lower-case words nor long words.
     yield from sorted((part for part in sentences if _score_prose(part) > 0), key=lambda part: -_score_prose(part))
+    if after_year:
+        yield after_year
     yield from (part for part in sentences if _score_prose(part) <= 0 and not _INITIAL.search(part))
 
 

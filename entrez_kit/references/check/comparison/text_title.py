@@ -17,8 +17,8 @@ from entrez_kit.pubmed.comparison import (
     measure_key_likeness,
 )
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import LIKE_TITLES, FieldDifference, list_titles
-from entrez_kit.references.check.text_words import find_words
+from entrez_kit.references.check.comparison.compare_fields import LIKE_TITLES, FieldDifference, list_titles
+from entrez_kit.references.check.comparison.text_words import find_words
 
 _RETRACTED: Final = re.compile(r"^\W*(?:retracted|withdrawn)(?: article)?\s*[:.\]-]+\s*", re.IGNORECASE)
 SURE_TITLE: Final = 15
@@ -35,10 +35,14 @@ MAX_PART: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class TitleInText:
-    """The position of the title of a record in a text, and the difference between the two."""
+    """The position of the title of a record in a text, and the difference between the two.
+
+    ``is_exact`` is true if the text has the whole title, with its mark if it has one ("Retracted:").
+    """
 
     spans: Sequence[tuple[int, int]] = ()
     difference: FieldDifference | None = None
+    is_exact: bool = False
 
 
 def find_title(words: Sequence[str], article: Article, *, sure: bool) -> TitleInText:
@@ -54,7 +58,7 @@ def find_title(words: Sequence[str], article: Article, *, sure: bool) -> TitleIn
         found = ((start, len(form)) for form in forms if (start := find_words(form, words)) is not None)
         spans += [span for span in [next(found, None)] if span is not None]
     if spans:
-        return TitleInText(spans)
+        return TitleInText(spans, is_exact=any(length == len(title) for _, length in spans for title in titles))
     similar = [span for title in titles if title and (span := _find_similar_part(title, words, sure=sure)) is not None]
     if similar:
         _, start, length = max(similar)

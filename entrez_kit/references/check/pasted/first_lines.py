@@ -6,7 +6,7 @@ and the words of both lines. Which of them count depends on the layout of the li
 
 from typing import Final
 
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
     CONTINUATION_START,
     DOI_CUT,
     ENDS_WITH_PLACE,
@@ -21,7 +21,7 @@ from entrez_kit.references.check.line_signs import (
     is_part_of_address,
     is_year,
 )
-from entrez_kit.references.check.list_layout import MIN_WIDTH, ListLayout, ListLine
+from entrez_kit.references.check.pasted.list_layout import MIN_WIDTH, ListLayout, ListLine
 
 AHEAD: Final = 12
 """Lines that are searched for the end of a reference."""

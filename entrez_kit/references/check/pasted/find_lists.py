@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
 
-from entrez_kit.references.check.guessing import YEAR
-from entrez_kit.references.check.line_signs import REFERENCE_END, is_dated
-from entrez_kit.references.check.list_layout import ListLine
+from entrez_kit.references.check.pasted.guessing import YEAR
+from entrez_kit.references.check.pasted.line_signs import REFERENCE_END, is_dated
+from entrez_kit.references.check.pasted.list_layout import ListLine
 
 FIRST_LINES: Final = 0.15
 """If at least this share of lines begins a reference, the lines between two headings are references."""

@@ -10,8 +10,8 @@ from dataclasses import replace
 from html import unescape
 from typing import Final
 
-from entrez_kit.references.check.line_signs import IN_ORDER, MIN_MARKED, MOSTLY, measure_indent
-from entrez_kit.references.check.text_lines import TextLine
+from entrez_kit.references.check.pasted.line_signs import IN_ORDER, MIN_MARKED, MOSTLY, measure_indent
+from entrez_kit.references.check.pasted.text_lines import TextLine
 
 NARROWEST_COLUMN: Final = 25
 """Minimum characters of a column of text."""

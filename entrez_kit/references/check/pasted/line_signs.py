@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.pubmed.models import WORDS
-from entrez_kit.references.check.guessing import YEAR
+from entrez_kit.references.check.pasted.guessing import YEAR
 
 COUNTED: Final = {
     "[1]": r"\[\s?(?P<a>(?-i:[A-Z]{1,2})[0-9]{1,3}|[0-9]{1,4})\s?\][.:]?",

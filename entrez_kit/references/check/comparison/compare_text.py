@@ -14,18 +14,28 @@ from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import convert_to_csl_names, format_name
 from entrez_kit.pubmed.comparison import fold_text, list_years
 from entrez_kit.pubmed.models import Article, ArticleDate, JournalInfo, PublicationDate
-from entrez_kit.references.check.compare_fields import (
+from entrez_kit.references.check.comparison.compare_fields import (
     Agreement,
     FieldDifference,
     find_identifier_differences,
     list_titles,
 )
-from entrez_kit.references.check.guessing import DOCUMENT_TYPE, convert_wide_signs
-from entrez_kit.references.check.pasted_lists import list_words
-from entrez_kit.references.check.text_authors import MIN_TITLE, AuthorsInText, compare_authors, mark_omissions
-from entrez_kit.references.check.text_place import PlaceInText, compare_place
-from entrez_kit.references.check.text_title import find_title
-from entrez_kit.references.check.text_words import find_journal, has_journal, list_journal_names, list_volume_and_page
+from entrez_kit.references.check.comparison.text_authors import (
+    MIN_TITLE,
+    AuthorsInText,
+    compare_authors,
+    mark_omissions,
+)
+from entrez_kit.references.check.comparison.text_place import PlaceInText, compare_place
+from entrez_kit.references.check.comparison.text_title import find_title
+from entrez_kit.references.check.comparison.text_words import (
+    find_journal,
+    has_journal,
+    list_journal_names,
+    list_volume_and_page,
+)
+from entrez_kit.references.check.pasted.guessing import DOCUMENT_TYPE, convert_wide_signs
+from entrez_kit.references.check.pasted.pasted_lists import list_words
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
 _DATE: Final = re.compile(r"\b((?:1[89]|20)[0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})\b")
@@ -48,7 +58,8 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item, text)
     differences += [part.difference for part in (title, authors) if part.difference is not None]
     if title.spans:
-        return Agreement(not authors.are_others, [*differences, *place.differences], place.left, authors.agree)
+        differences += place.differences
+        return Agreement(not authors.are_others, differences, place.left, authors.agree, title.is_exact)
     is_located = is_located or _is_nearly_at_its_place(words, article, item, authors, place)
     agreement = _compare_without_title(text, item, authors, place, is_located=is_located)
     return agreement._replace(differences=[*differences, *agreement.differences])

@@ -1,6 +1,6 @@
 """Find the records that references may cite: by identifier, by journal and place, by title."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
@@ -11,11 +11,11 @@ from entrez_kit.pubmed.comparison import fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.pubmed.record_batches import Fetched
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.references.check.candidates import MIN_WORDS, Candidates, fold_words
-from entrez_kit.references.check.compare_fields import IdentifierName, is_matching_title
-from entrez_kit.references.check.compare_with_record import compare
-from entrez_kit.references.check.crossref_records import convert_to_article
-from entrez_kit.references.check.sources import fetch_crossref_records
+from entrez_kit.references.check.comparison.compare_fields import IdentifierName, is_matching_title
+from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.lookup.candidates import MIN_WORDS, NOTICES, Candidates, RecordMatch, fold_words
+from entrez_kit.references.check.lookup.crossref_records import convert_to_article
+from entrez_kit.references.check.lookup.sources import fetch_agencies, fetch_crossref_records
 from entrez_kit.references.files.references import Reference
 from entrez_kit.services import Services
 
@@ -40,6 +40,7 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
         look_up(
             services, [candidates for candidates in all_candidates if not candidates.settled and not candidates.failure]
         )
+    _look_up_works_of_notices(services, all_candidates)
     if crossref:
         _look_up_dois(services, [candidates for candidates in all_candidates if not candidates.settled])
     _add_nearest(
@@ -55,6 +56,7 @@ def find_records(services: Services, references: Sequence[Reference], *, crossre
         [candidates for candidates in all_candidates if candidates.ranked and candidates.ranked[0].same],
         crossref=crossref,
     )
+    _look_up_agencies(services, all_candidates)
     return all_candidates
 
 
@@ -102,13 +104,28 @@ def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates
 
 def _look_up_versions(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Look up the newer versions of records that differ in several fields: the DOI of a preprint may be wrong."""
+    _look_up_named(services, all_candidates, lambda match: match.faults >= MIN_FAULTS, NEWER)
+
+
+def _look_up_works_of_notices(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    """Look up the works that notices are about: a reference may have the place of the notice, and cite the work."""
+    _look_up_named(services, all_candidates, lambda match: match.is_notice_with_other_title, NOTICES)
+
+
+def _look_up_named(
+    services: Services,
+    all_candidates: Sequence[Candidates],
+    is_unlikely: Callable[[RecordMatch], bool],
+    statuses: Collection[StandingStatus],
+) -> None:
+    """Look up the works that the notices with a status in unlikely records name, and add the cited works."""
     wanted = _group_by_key(
         (notice.pmid, candidates)
         for candidates in all_candidates
         for match in candidates.matches.values()
-        if match.faults >= MIN_FAULTS and match.article.standing is not None
+        if match.article.standing is not None and is_unlikely(match)
         for notice in match.article.standing.notices
-        if notice.status in NEWER and notice.pmid not in candidates.matches
+        if notice.status in statuses and notice.pmid not in candidates.matches
     )
     for candidates, _, article in _fetch_records(services, wanted):
         if article is not None:
@@ -170,6 +187,20 @@ def _find_owners(services: Services, all_candidates: Sequence[Candidates], *, cr
                 candidates.unknown_owners[doi] = error
             else:
                 candidates.not_requested.append(doi)
+
+
+def _look_up_agencies(services: Services, all_candidates: Sequence[Candidates]) -> None:
+    """Look up the agencies of DOIs that Crossref does not have: only Crossref's own DOIs must have a record there."""
+    wanted = _group_by_key(
+        (doi, candidates) for candidates in all_candidates for doi in candidates.list_doubtful_dois()
+    )
+    agencies, errors = fetch_agencies(services, wanted)
+    for doi, citing in wanted.items():
+        for candidates in citing:
+            if doi in agencies:
+                candidates.agencies[doi] = agencies[doi]
+            elif doi in errors:
+                candidates.unknown_owners[doi] = errors[doi]
 
 
 def _add_owner(candidates: Candidates, identifier: str, article: Article) -> None:

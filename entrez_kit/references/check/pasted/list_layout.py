@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from entrez_kit.references.check.line_signs import (
+from entrez_kit.references.check.pasted.line_signs import (
     AUTHOR_START,
     BARE_NUMBER,
     CONTINUATION_START,

@@ -1,8 +1,8 @@
 """Compare a reference with a record. ``check`` and ``match`` both use this comparison."""
 
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.check.compare_fields import Agreement, compare_fields
-from entrez_kit.references.check.compare_text import compare_text
+from entrez_kit.references.check.comparison.compare_fields import Agreement, compare_fields
+from entrez_kit.references.check.comparison.compare_text import compare_text
 from entrez_kit.references.files.references import Reference
 
 

@@ -11,7 +11,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import normalize_doi
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_lines
 from entrez_kit.pubmed.models import Standing, StandingNotice, StandingStatus
-from entrez_kit.references.check.crossref_records import determine_standing_by_notices
+from entrez_kit.references.check.lookup.crossref_records import determine_standing_by_notices
 
 NATURES: Final[dict[str, StandingStatus]] = {
     "retraction": "retracted",

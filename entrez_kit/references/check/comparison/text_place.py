@@ -10,8 +10,8 @@ from entrez_kit.pubmed.comparison import convert_roman, fold_text, list_years, m
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
-from entrez_kit.references.check.compare_fields import FieldDifference, FieldName, is_same_journal
-from entrez_kit.references.check.text_words import (
+from entrez_kit.references.check.comparison.compare_fields import FieldDifference, FieldName, is_same_journal
+from entrez_kit.references.check.comparison.text_words import (
     GENERATIONS,
     SUPERFLUOUS,
     find_words,

@@ -1,0 +1,1 @@
+"""Compare a reference, given as fields or as text, with a record."""
