@@ -117,6 +117,7 @@ def _search_in_child(url: str, folder: Path, number: int) -> None:
     from entrez_kit.services.eutils import EUtils
     from entrez_kit.services.transport.client import Transport
 
+    store.BUSY_MS = 30_000  # type: ignore[misc]  # a busy machine must not make it continue without the cache
     transport = Transport(settings, limiters=lambda _settings, _service: CountingLimiter())
     for turn in range(20):
         EUtils(transport, settings).esearch(db="pubmed", term=f"{number}-{turn}")
@@ -135,7 +136,7 @@ def test_several_processes_write_one_cache(tmp_path: Path) -> None:
         for child in children:
             child.join(60)
         assert [child.exitcode for child in children] == [0, 0, 0]
-        assert len(read_entries(bench)) >= 58  # a write that waited too long may be omitted
+        assert len(read_entries(bench)) == 60
         assert sqlite3.connect(cache_file(bench.settings)).execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
