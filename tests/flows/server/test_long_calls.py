@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from loopback_transport import hold_first_caller
 from mcp_helpers import (
     ProgressLog,
     ServicesFor,
@@ -147,8 +148,11 @@ class FakeContext:
 # The queue
 
 
-async def test_identical_simultaneous_calls_send_one_request(services_for: ServicesFor) -> None:
-    with Sandbox(latency_ms=1500, enforce_limits=False) as sandbox:
+async def test_identical_simultaneous_calls_send_one_request(
+    services_for: ServicesFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_first_caller(monkeypatch, others=19)
+    with Sandbox(enforce_limits=False) as sandbox:
         services = services_for(sandbox, no_cache=True)
         documents = []
 
