@@ -211,7 +211,7 @@ def _make_bomb(coding: str, megabytes: int) -> bytes:
 @pytest.mark.long
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "raw deflate"])
 def test_a_body_that_unpacks_to_a_huge_one_is_not_held_in_memory(internet: SimulatedInternet, coding: str) -> None:
-    bomb = _make_bomb(coding, 200)
+    bomb = _make_bomb(coding, 80)
     headers = {"Content-Type": "text/html", "Content-Encoding": coding.split()[-1]}
     with Site({"/a": Answer(bomb, 200, headers)}) as site:
         internet.add(HOST, site, ADDRESS)
