@@ -227,10 +227,10 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Advance the clock instead of sleeping; return the seconds of each sleep."""
-    monotonic_ns, slept = time.monotonic_ns, list[float]()
+    """Advance the clock only by sleeping, and return the seconds of each sleep."""
+    start_ns, slept = time.monotonic_ns(), list[float]()
     monkeypatch.setattr(time, "sleep", slept.append)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + int(sum(slept) * 1e9))
+    monkeypatch.setattr(time, "monotonic_ns", lambda: start_ns + int(sum(slept) * 1e9))
     monkeypatch.setattr(time, "monotonic", lambda: time.monotonic_ns() / 1e9)
     return slept
 
