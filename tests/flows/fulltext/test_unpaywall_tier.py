@@ -294,6 +294,22 @@ def test_copies_at_private_addresses_are_not_requested(sandbox: Sandbox, kit_for
     assert str(found.detail).count("cannot be downloaded") == 3
 
 
+def test_copies_in_pmc_are_tried_last(sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch) -> None:
+    requested: list[str] = []
+
+    def refuse(url: str, **options: Any) -> Downloaded:
+        requested.append(url.split("/")[2])
+        raise UpstreamError("no copy")
+
+    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", refuse)
+    publisher = Publisher(sandbox, {})
+    hosts = ["pmc.ncbi.nlm.nih.gov", "europepmc.org", "ncbi.nlm.nih.gov.example", "publisher.example"]
+    publisher.locate(*({"url": f"https://{host}/a"} for host in hosts))
+    expect_no_copy(kit_for(sandbox))
+
+    assert requested == [*hosts[2:], *hosts[:2]]
+
+
 def test_all_copies_together_have_one_time_limit(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch, leaping_clock: list[float]
 ) -> None:
