@@ -26,9 +26,8 @@ COMMAND: Final = "python .ci/generate.py"
 
 
 def generated_files() -> dict[Path, str]:
-    """Return the text of every generated file. Saved public names that no longer exist are kept."""
+    """Return the text of every generated file."""
     packaging = {packaging_files.FOLDER / name: text for name, text in packaging_files.packaging_files().items()}
-    facts = public_surface.list_facts() | public_surface.read_facts(_read(public_surface.SAVED))
     return {
         **packaging,
         document_tables.README: document_tables.write_readme(),
@@ -36,8 +35,14 @@ def generated_files() -> dict[Path, str]:
         document_tables.SETTINGS_GUIDE: document_tables.write_settings_guide(),
         packaging_files.TOOLS: packaging_files.list_tools(),
         python_methods.METHODS: f"# {GENERATED}\n{python_methods.write_methods()}",
-        public_surface.SAVED: f"# {GENERATED}\n{public_surface.write_facts(facts)}",
+        public_surface.SAVED: write_public_names(),
     }
+
+
+def write_public_names() -> str:
+    """Return the text of the saved public names. It keeps those that no longer exist."""
+    facts = public_surface.list_facts() | public_surface.read_facts(_read(public_surface.SAVED))
+    return f"# {GENERATED}\n{public_surface.write_facts(facts)}"
 
 
 def stale_files() -> list[str]:

@@ -52,8 +52,15 @@ if IN_MEMORY.is_dir() and os.access(IN_MEMORY, os.W_OK) and shutil.disk_usage(IN
 gc.disable()
 
 KINDS = ("unit", "flows", "process")
+SMOKE = "test_smoke.py"
 pytest_plugins = ("used_recordings",)
 LOOPBACK = {"127.0.0.1", "::1", "localhost", "0.0.0.0", "::"}
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m fast`, read no file of `process` except the smoke tests: no other test in this folder is fast."""
+    is_slow = Path(__file__).parent / "process" in collection_path.parents and collection_path.name != SMOKE
+    return True if is_slow and config.getoption("markexpr") == "fast" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,7 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if "real_data" in getattr(item, "fixturenames", ()):
             item.add_marker("recorded")
         slow = find_kind(item) == "process" or any(item.get_closest_marker(name) for name in ("long", "recorded"))
-        if not slow or item.get_closest_marker("smoke"):
+        if not slow or item.path.name == SMOKE:
             item.add_marker("fast")
 
 
@@ -220,10 +227,10 @@ def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def leaping_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Advance the clock instead of sleeping; return the seconds of each sleep."""
-    monotonic_ns, slept = time.monotonic_ns, list[float]()
+    """Advance the clock only by sleeping, and return the seconds of each sleep."""
+    start_ns, slept = time.monotonic_ns(), list[float]()
     monkeypatch.setattr(time, "sleep", slept.append)
-    monkeypatch.setattr(time, "monotonic_ns", lambda: monotonic_ns() + int(sum(slept) * 1e9))
+    monkeypatch.setattr(time, "monotonic_ns", lambda: start_ns + int(sum(slept) * 1e9))
     monkeypatch.setattr(time, "monotonic", lambda: time.monotonic_ns() / 1e9)
     return slept
 

@@ -164,26 +164,41 @@ class Sandbox(LocalEntrez):
     # for tests and additional databases
 
     def requests(self, endpoint: str | None = None) -> int:
-        """Return the number of requests, including rejected and failed ones."""
+        """Return the number of requests, including rejected and failed ones.
+
+        Raises:
+            InvalidInput: the sandbox has no endpoint with this name. This holds for all methods that take an endpoint.
+        """
+        self._check_endpoints(endpoint)
         with self._guard:
             return self._counts.total() if endpoint is None else self._counts[endpoint]
 
     def entries(self, endpoint: str | None = None) -> list[LogEntry]:
         """Return the log of one endpoint or of all; it contains the latest 200,000 requests."""
+        self._check_endpoints(endpoint)
         with self._guard:
             return [entry for entry in self.log if endpoint in (None, entry.endpoint)]
 
     def fail_next(self, kind: str, endpoint: str | None = None, times: int = 1) -> None:
         """Plan this fault for the next requests (of one endpoint, or any)."""
+        self._check_endpoints(endpoint)
         self.faults.plan_next(kind, endpoint, times)
 
     def take_down(self, *endpoints: str) -> None:
         """Make endpoints answer 404 from now on, like retired endpoints."""
+        self._check_endpoints(*endpoints)
         self._down.update(endpoints)
 
     def delay(self, endpoint: str, seconds: float, **params: str) -> None:
         """Delay the answers of an endpoint from now on; with parameters, only of requests that have these values."""
+        self._check_endpoints(endpoint)
         self._slow.append((endpoint, params, seconds))
+
+    def _check_endpoints(self, *endpoints: str | None) -> None:
+        known = {name for name, _ in self._routes.values()}
+        for endpoint in endpoints:
+            if endpoint is not None and endpoint not in known:
+                raise _option_error("endpoint", endpoint, f"must be one of {', '.join(sorted(known))}")
 
     def settings(self, folder: Path | None = None, **overrides: Any) -> "Settings":
         """Return settings for this sandbox, with all files in one folder.

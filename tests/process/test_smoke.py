@@ -12,8 +12,6 @@ from command_line import Program
 
 from entrez_kit.commands import _app
 
-pytestmark = pytest.mark.smoke
-
 CALLS = {
     "search": ("search", "crispr", "--json"),
     "facets": ("facets", "crispr", "--json"),

@@ -21,7 +21,7 @@ CANARY = "canary0123456789abcdef"
 PASSWORD = "hunter2-canary"
 DATABASES = b"<eInfoResult><DbList><DbName>pubmed</DbName><DbName>gene</DbName></DbList></eInfoResult>"
 PATIENCE = 10.0
-SHORT = 0.6
+SHORT = 0.3
 
 Handle = Callable[[socket.socket], None]
 

@@ -31,13 +31,14 @@ RATE_LIMIT = b'{"error":"API rate limit exceeded","api-key":"203.0.113.7","count
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer of the server. The default is a valid ESearch reply."""
+    """One answer of the server. The default is a valid ESearch reply. `together` answers several requests at once."""
 
     body: bytes = ESEARCH
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     fault: Fault | None = None
     delay: float = 0.0
+    together: threading.Barrier | None = None
     compressed: bool = False
 
 
@@ -144,6 +145,8 @@ class _Handler(BaseHTTPRequestHandler):
             )
         )
         time.sleep(answer.delay)
+        if answer.together:
+            answer.together.wait()
         if answer.fault == "cut":
             self._hang_up()
             return

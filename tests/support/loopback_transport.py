@@ -1,18 +1,21 @@
 """A transport over a loopback server, with new folders, short waits and a limiter that counts."""
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+from limiter_threads import wait_until
 from loopback_server import Answer, Loopback
 from pydantic import SecretStr
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.eutils import EUtils
-from entrez_kit.services.transport.client import Transport
+from entrez_kit.services.transport.client import SingleFlight, Transport, _SharedRequest
 from entrez_kit.services.transport.limiter import SlotUnavailable
 from entrez_kit.services.transport.retry import Backoff
 
@@ -55,6 +58,37 @@ class TransportBench:
         """Return all bytes of all files in the cache and state folders."""
         folders = (self.settings.cache_dir, self.settings.state_dir)
         return b"".join(path.read_bytes() for folder in folders for path in sorted(folder.rglob("*")) if path.is_file())
+
+
+class _CountedEvent(threading.Event):
+    """Counts the calls of `wait`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits += 1
+        return super().wait(timeout)
+
+
+def hold_first_caller(monkeypatch: pytest.MonkeyPatch, others: int) -> None:
+    """Let the first of identical calls send its request only when this number of others waits for its reply."""
+    do, create = SingleFlight.do, _SharedRequest.__init__
+
+    def create_counted(self: Any) -> None:
+        create(self)
+        self.done = _CountedEvent()
+
+    def do_late(self: Any, key: str, work: Callable[[], Any], deadline: float) -> Any:
+        def work_late() -> Any:
+            wait_until(lambda: self._flights[key].done.waits >= others)
+            return work()
+
+        return do(self, key, work_late, deadline)
+
+    monkeypatch.setattr(_SharedRequest, "__init__", create_counted)
+    monkeypatch.setattr(SingleFlight, "do", do_late)
 
 
 def find_free_port() -> int:

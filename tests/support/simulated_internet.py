@@ -25,13 +25,14 @@ HTML = b"<!DOCTYPE html><html><head><title>An article</title></head><body><p>Wor
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a server. ``pieces`` are sent one after the other, with a pause before each."""
+    """The answer of a server, after ``delay`` seconds. ``pieces`` are sent one by one, with a pause before each."""
 
     body: bytes = HTML
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "text/html"})
     pieces: Callable[[], Iterable[bytes]] | None = None
     pause: float = 0.0
+    delay: float = 0.0
     declare: bool = True
 
 
@@ -82,6 +83,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def _send(self, answer: Answer) -> None:
+        time.sleep(answer.delay)
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

@@ -158,7 +158,8 @@ def test_the_real_transport_returns_ncbis_answer(
 ) -> None:
     from entrez_kit.doctor.diagnosis import ask_for_databases
 
-    quick = replace(add_key(settings), ncbi_timeout_ms=1000, ncbi_total_deadline_ms=2500)
+    timeout_ms = 200 if reply is serve_nothing else 20_000
+    quick = replace(add_key(settings), ncbi_timeout_ms=timeout_ms, ncbi_total_deadline_ms=20_000)
     with serve_connections(reply) as port:
         report = run_doctor(point_at(quick, f"http://127.0.0.1:{port}"), asker=ask_for_databases)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from loopback_server import Answer
-from loopback_transport import open_bench, open_workbench
+from loopback_transport import hold_first_caller, open_bench, open_workbench
 
 from entrez_kit.base.bio_entrez import build_request
 from entrez_kit.base.errors import UpstreamError
@@ -127,10 +127,13 @@ def test_a_list_shorter_than_its_count_is_accepted_only_on_request(tmp_path: Pat
     assert not reply.is_complete
 
 
-def test_callers_of_the_same_request_all_get_the_incomplete_list_but_not_the_same_value(tmp_path: Path) -> None:
+def test_callers_of_the_same_request_all_get_the_incomplete_list_but_not_the_same_value(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_first_caller(monkeypatch, others=3)
     short = b"<eSearchResult><Count>2</Count><IdList><Id>1</Id></IdList></eSearchResult>"
     with (
-        open_workbench(tmp_path, always=Answer(body=short, delay=0.3)) as bench,
+        open_workbench(tmp_path, always=Answer(body=short)) as bench,
         ThreadPoolExecutor(max_workers=4) as pool,
     ):
         replies = list(pool.map(lambda _: bench.eutils.esearch(db="pubmed", term="x", partial=True), range(4)))

@@ -291,7 +291,7 @@ def set_scores_deadline(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> N
 def test_scores_that_do_not_arrive_are_omitted_after_their_own_deadline(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_scores_deadline(monkeypatch, 600)
+    set_scores_deadline(monkeypatch, 300)
     sandbox.delay("elink", 30, cmd="neighbor_score")
     kit = kit_for(sandbox)
     result = fetch_related(kit)

@@ -6,7 +6,7 @@ import socket
 import threading
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
@@ -330,6 +330,23 @@ def test_faults_are_in_the_log(client: Client) -> None:
     client.get("einfo")
 
     assert [(entry.fault, entry.status) for entry in client.sandbox.log] == [("500", 500), (None, 200)]
+
+
+@pytest.mark.parametrize("name", ["esearch.fcgi", "esummry", "/elsewhere", ""])
+def test_an_unknown_endpoint_is_refused_and_never_counted_as_zero(client: Client, name: str) -> None:
+    sandbox = client.sandbox
+    calls: list[Callable[[], object]] = [
+        lambda: sandbox.requests(name),
+        lambda: sandbox.entries(name),
+        lambda: sandbox.fail_next("500", name),
+        lambda: sandbox.take_down("efetch", name),
+        lambda: sandbox.delay(name, 1),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidInput, match=r"endpoint must be one of crossref, ecitmatch, efetch, .*\(got"):
+            call()
+
+    assert client.get("efetch", db="pubmed", id="101").status_code == 200
 
 
 # starting and stopping

@@ -6,6 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
+from loopback_transport import hold_first_caller
 from mcp_helpers import (
     ProgressLog,
     ServicesFor,
@@ -147,8 +148,11 @@ class FakeContext:
 # The queue
 
 
-async def test_identical_simultaneous_calls_send_one_request(services_for: ServicesFor) -> None:
-    with Sandbox(latency_ms=1500, enforce_limits=False) as sandbox:
+async def test_identical_simultaneous_calls_send_one_request(
+    services_for: ServicesFor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_first_caller(monkeypatch, others=19)
+    with Sandbox(enforce_limits=False) as sandbox:
         services = services_for(sandbox, no_cache=True)
         documents = []
 
@@ -225,6 +229,6 @@ async def test_a_hundred_requests_wait_and_the_next_is_refused_at_once(
     assert '"internal_queue_length": 100' in info.contents[1].text  # type: ignore[union-attr]
     assert (error["code"], error["details"]["reason"]) == ("RATE_LIMITED", "queue_full")
     assert "NCBI_API_KEY" in error["recovery_hint"]
-    assert seconds < 2
+    assert seconds < 15  # the others wait for up to 20 seconds
     assert len(answered) == MAX_WAITING
     assert not any(result.is_error for result in answered)

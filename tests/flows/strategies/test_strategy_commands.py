@@ -24,11 +24,12 @@ LINES = "1. crispr.ti,ab.\n2. nosuchword$.ti.\n3. 1 or 2\n4. aspirin.jw.\n5. 3 o
 def test_a_translation_sends_no_request(cli: Cli, sandbox: Sandbox) -> None:
     Path("s.txt").write_text(strategy_files.OVID, encoding="utf-8")
 
-    document = json.loads(cli("strategy", "translate", "s.txt", "--json").out)
+    done = cli("strategy", "translate", "s.txt", "--json")
 
-    assert set(document) == {"dialect", "lines", "final", "query"}
-    assert "".join(line["original"] for line in document["lines"]) == strategy_files.OVID
-    assert sandbox.requests("esearch") == 0
+    assert done.status == 0
+    assert set(done.document) == {"dialect", "lines", "final", "query"}
+    assert "".join(line["original"] for line in done.document["lines"]) == strategy_files.OVID
+    assert sandbox.requests() == 0
 
 
 def test_a_rejected_line_is_never_counted_as_zero(cli: Cli, sandbox: Sandbox) -> None:
@@ -57,12 +58,14 @@ def test_a_last_line_that_cannot_be_searched_is_an_incomplete_result(cli: Cli, s
 
 
 def test_a_search_runs_the_last_line_of_a_strategy(cli: Cli, sandbox: Sandbox) -> None:
-    Path("s.txt").write_text(LINES, encoding="utf-8")
+    Path("s.txt").write_text("1. crispr.ti,ab.\n2. splice.ti,ab.\n3. 1 and 2\n4. 1 not 2\n", encoding="utf-8")
 
-    counted = json.loads(cli("strategy", "count", "s.txt", "--json").out)["lines"][-1]["count"]
+    lines = json.loads(cli("strategy", "count", "s.txt", "--json").out)["lines"]
     found = json.loads(cli("search", "--strategy", "s.txt", "--no-broader", "--json").out)
 
-    assert found["total_found"] == counted
+    *earlier, last = [line["count"] for line in lines]
+    assert found["total_found"] == last > 0
+    assert last not in earlier
 
 
 @pytest.mark.parametrize("suffix", ["csv", "md"])

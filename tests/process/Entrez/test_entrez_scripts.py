@@ -76,7 +76,8 @@ def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_f
             wanted = tmp_path / f"requests{number}.json"
             listed = [(share.name, share.endpoint, share.keywords) for share in shares[number]]
             wanted.write_text(json.dumps(listed), encoding="utf-8")
-            ours = pool.submit(run_ours, script, failing.url, tmp_path / "home", str(wanted), NCBI_API_KEY=KEY)
+            home = tmp_path / f"home{number}"  # each share has its own rate limit
+            ours = pool.submit(run_ours, script, failing.url, home, str(wanted), NCBI_API_KEY=KEY)
             return ours, pool.submit(run_plain, READ_EACH, well.url, tmp_path / f"plain{number}", str(wanted))
 
         started = [run_share(number) for number in range(AT_ONCE)]
@@ -119,9 +120,9 @@ def test_simultaneous_scripts_respect_the_limit_without_a_key(tmp_path: Path) ->
 def test_a_script_runs_again_from_the_cache_and_offline(tmp_path: Path) -> None:
     script = change_import(next(script for script in SCRIPTS if script.stem == "sequences"), tmp_path)
     with Sandbox() as sandbox:
-        first = run_ours(script, sandbox.url, tmp_path / "home")
+        first = run_ours(script, sandbox.url, tmp_path / "home", NCBI_API_KEY=KEY)
         requested = sandbox.requests()
-        again = run_ours(script, sandbox.url, tmp_path / "home")
+        again = run_ours(script, sandbox.url, tmp_path / "home", NCBI_API_KEY=KEY)
         assert sandbox.requests() == requested
         url = sandbox.url
     offline = run_ours(script, url, tmp_path / "home", ENTREZ_KIT_OFFLINE="1")

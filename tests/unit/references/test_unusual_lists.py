@@ -146,7 +146,13 @@ def wrap_lines(text: str, width: int = 76) -> str:
     return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
 
 
-@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+every_mark = pytest.mark.parametrize(
+    "mark",
+    [pytest.param(MARKS[name], id=name, marks=pytest.mark.long if n % 2 else ()) for n, name in enumerate(MARKS)],
+)
+
+
+@every_mark
 def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int], str]) -> None:
     for references in LISTS.values():
         marked = [mark(n) + reference for n, reference in enumerate(references, start=1)]
@@ -154,7 +160,7 @@ def test_any_mark_that_counts_or_repeats_begins_a_reference(mark: Callable[[int]
         check_rows("References\n\n" + "\n\n".join(marked), references)
 
 
-@pytest.mark.parametrize("mark", MARKS.values(), ids=MARKS)
+@every_mark
 def test_any_mark_begins_a_reference_of_several_lines(mark: Callable[[int], str]) -> None:
     for references in (ENGLISH, TITLES_FIRST):
         check_rows(

@@ -172,7 +172,7 @@ def test_a_short_request_is_a_get_with_exactly_these_parameters(
     assert (method, address) == ("GET", f"{BASE}/{endpoint}")
     assert pairs == parse_qsl(params, keep_blank_values=True)
     assert reply.method == "GET"
-    assert reply.url == f"{BASE}/{endpoint}?{params}" or "ecitmatch" in endpoint
+    assert reply.url == f"{BASE}/{endpoint}?{params.replace('%7C', '|')}"
     assert reply.content.startswith(BODIES[endpoint.partition(".")[0]])
 
 

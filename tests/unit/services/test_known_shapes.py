@@ -102,10 +102,24 @@ def test_differences_of_one_kind_are_counted() -> None:
     assert (difference.times, str(difference)) == (3, "unknown field records[].new (3 times)")
 
 
-@pytest.mark.parametrize("content", [b"", b"no markup", b"\x00\x01", b"[1]", b"{", b'"text"', b"<a", b"null"])
+INVALID = (b"", b"no markup", b"\x00\x01", b"[1]", b"{", b'"text"', b"<a", b"null")
+LACKING = ["no status", "no records"]
+DIFFERENCES = {
+    ARTICLES.name: {b"<a": ["unknown element <a>"]},
+    CONVERTED.name: {
+        b"null": LACKING,
+        b"[1]": [*LACKING, " is a list instead of an object"],
+        b'"text"': [*LACKING, " is a string instead of an object"],
+    },
+    MEDLINE.name: {content: ["no PMID", "no SO"] for content in INVALID},
+}
+
+
+@pytest.mark.parametrize("content", INVALID)
 @pytest.mark.parametrize("shape", [ARTICLES, CONVERTED, MEDLINE], ids=lambda shape: shape.name)
-def test_an_invalid_reply_causes_no_error(shape: Shape, content: bytes) -> None:
-    shape.list_differences(content)
+def test_the_differences_of_an_invalid_reply_are_named_if_it_can_be_parsed(shape: Shape, content: bytes) -> None:
+    expected = DIFFERENCES[shape.name].get(content, [])
+    assert [str(difference) for difference in shape.list_differences(content)] == expected
 
 
 def test_a_difference_is_logged_once_at_debug_level_and_the_reply_is_read(caplog: pytest.LogCaptureFixture) -> None:

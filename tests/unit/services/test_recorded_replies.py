@@ -51,17 +51,26 @@ def test_every_recorded_record_has_a_title_element(real_data: Path) -> None:
 
 
 def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
+    results = 0
     for path in list_recordings(real_data / "europepmc"):
         content = path.read_bytes()
         if not content.lstrip().startswith(b"{"):
             continue
         requested = json.loads(content).get("request") or {}
         kind, size = str(requested.get("resultType") or "lite").lower(), int(requested.get("pageSize") or 25)
-        _read_page(content, cursor_mark="*", page_size=size, is_id_list=kind == "idlist", lookups=())
+        page = _read_page(content, cursor_mark="*", page_size=size, is_id_list=kind == "idlist", lookups=())
+        results += len(page["resultList"]["result"])
+
+    assert results
 
 
 def test_no_recorded_conversion_is_refused(real_data: Path) -> None:
+    requested = 0
     for path in list_recordings(real_data / "idconv"):
         content = path.read_bytes()
         request = json.loads(content)["request"]
-        parse_converted(content, request["idtype"] or "pmid", request["ids"])
+        converted = parse_converted(content, request["idtype"] or "pmid", request["ids"])
+        assert set(converted) <= {name.lower() for name in request["ids"]}
+        requested += len(request["ids"])
+
+    assert requested

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from limiter_threads import STALLED_SECONDS
 from simulated_internet import HTML, Answer, SimulatedInternet, Site, compress, internet, make_redirect, serve_bytes
 
 from entrez_kit.base import tracing
@@ -224,7 +225,7 @@ def test_a_page_with_a_too_large_content_length_is_not_read(internet: SimulatedI
         started = time.monotonic()
         assert get_reason(internet) == "too_large"
 
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < STALLED_SECONDS
 
 
 def test_a_page_without_a_content_length_is_cut_at_the_limit(internet: SimulatedInternet) -> None:
@@ -285,9 +286,9 @@ def test_a_slowly_sent_body_does_not_extend_the_time_limit(internet: SimulatedIn
     with Site({"/a": Answer(b"", 200, {"Content-Type": "text/html"}, pieces=drip, pause=0.05)}) as site:
         internet.add(HOST, site, ADDRESS)
         started = time.monotonic()
-        assert get_reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
+        assert get_reason(internet, deadline_s=0.3, silence_s=5) == "too_slow"
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < STALLED_SECONDS
 
 
 def test_slowly_sent_headers_do_not_extend_the_time_limit(internet: SimulatedInternet) -> None:
@@ -295,9 +296,9 @@ def test_slowly_sent_headers_do_not_extend_the_time_limit(internet: SimulatedInt
         internet.names[HOST] = [ADDRESS]
         internet.servers[ADDRESS, 80] = port
         started = time.monotonic()
-        assert get_reason(internet, deadline_s=0.6, silence_s=5) == "too_slow"
+        assert get_reason(internet, deadline_s=0.3, silence_s=5) == "too_slow"
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < STALLED_SECONDS
 
 
 def test_a_server_that_never_answers_is_abandoned(internet: SimulatedInternet) -> None:
@@ -306,18 +307,16 @@ def test_a_server_that_never_answers_is_abandoned(internet: SimulatedInternet) -
         started = time.monotonic()
         assert get_reason(internet, silence_s=0.3) in ("timeout", "broke_off")
 
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < STALLED_SECONDS
 
 
 def test_the_time_limit_applies_to_all_hops_together(internet: SimulatedInternet) -> None:
-    slow = Answer(b"", 302, {"Location": "/a"}, pieces=lambda: [b""], pause=0.3)
+    slow = Answer(b"", 302, {"Location": "/a"}, delay=0.3)
     with Site({"/a": slow}) as site:
         internet.add(HOST, site, ADDRESS)
-        started = time.monotonic()
-        found = get_reason(internet, deadline_s=0.5, max_hops=50)
+        assert get_reason(internet, deadline_s=0.5, max_hops=50) == "too_slow"
 
-    assert found in ("too_slow", "too_many_redirects")
-    assert time.monotonic() - started < 2
+    assert len(site.seen) <= 2
 
 
 def test_an_incomplete_body_is_not_a_page(internet: SimulatedInternet) -> None:

@@ -13,6 +13,7 @@ import threading
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arrival_server import arrival_server, count_most_in_a_second, start_clients
@@ -75,7 +76,7 @@ def test_processes_killed_at_any_moment_delay_no_other_process(state_file: Path)
         took = time.monotonic() - killed_at
 
         assert count_most_in_a_second(server.times) <= 10
-        assert took < 4, f"eight requests of the other processes took {took:.1f} s"
+        assert took < STALLED_SECONDS / 2, f"eight requests of the other processes took {took:.1f} s"
 
 
 @pytest.mark.process
@@ -150,23 +151,28 @@ def test_threads_share_the_limit_with_one_limiter_or_with_one_each(state_file: P
     assert count_most_in_a_second(times) <= 10
 
 
-def test_threads_get_their_slots_in_the_order_of_their_requests(state_file: Path) -> None:
-    limiter = RateLimiter(state_file, per_second=20)
-    limiter.acquire()
-    served: list[int] = []
+def test_threads_get_their_slots_in_the_order_of_their_requests(
+    state_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limiter = RateLimiter(state_file, per_second=100)
+    served: list[str] = []
+    reserve = limiter._reserve
 
-    def work(number: int) -> None:
-        limiter.acquire()
-        served.append(number)
+    def note_thread(*arguments: Any, **options: Any) -> Any:
+        served.append(threading.current_thread().name)
+        return reserve(*arguments, **options)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-        time.sleep(0.005)
+    monkeypatch.setattr(limiter, "_reserve", note_thread)
+    threads: list[threading.Thread] = []
+    with limiter._shared.wait_turn(0, None):
+        for number in range(6):
+            threads.append(threading.Thread(target=limiter.acquire, name=str(number)))
+            threads[-1].start()
+            wait_until(lambda: len(limiter._shared._queue) == 1 + len(threads))
     for thread in threads:
         thread.join(STALLED_SECONDS)
 
-    assert served == sorted(served)
+    assert served == ["0", "1", "2", "3", "4", "5"]
 
 
 def test_a_process_with_many_threads_has_one_slot_at_a_time(state_file: Path) -> None:
@@ -347,7 +353,7 @@ def test_callers_that_wake_late_never_exceed_the_limit(state_file: Path, latest_
     assert count_most_in_a_second([moment / 1000 for moment in leaving]) <= 10
     assert max(waits) < 4 * 1600
     span_seconds = (leaving[-1] - leaving[0]) / 1000
-    assert len(leaving) / span_seconds > 9.3 or latest_ms > 100
+    assert len(leaving) / span_seconds > 9.3
 
 
 def test_the_count_of_arrivals_uses_half_open_windows() -> None:

@@ -92,7 +92,7 @@ def test_after_damage_a_new_process_waits_a_second(state_file: Path) -> None:
     with pytest.raises(SlotUnavailable) as refused:
         _make_other_process(state_file).acquire(time.monotonic() + 0.5)
 
-    assert 0.9 < refused.value.wait_seconds <= 1
+    assert refused.value.wait_seconds == 1
 
 
 def _make_other_process(state_file: Path) -> RateLimiter:
@@ -138,7 +138,7 @@ def test_a_long_queue_of_many_processes_is_respected(state_file: Path) -> None:
     with pytest.raises(SlotUnavailable) as refused:
         RateLimiter(state_file, per_second=3).acquire(time.monotonic() + 60)
 
-    assert 90 < refused.value.wait_seconds < 101
+    assert 100 <= refused.value.wait_seconds < 101
 
 
 def _write_state(state_file: Path, *, saved_in_ms: int, free_in_ms: int) -> None:

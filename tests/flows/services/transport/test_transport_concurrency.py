@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from limiter_threads import wait_until
+from limiter_threads import STALLED_SECONDS, wait_until
 from loopback_server import ESEARCH, HTML, Answer
-from loopback_transport import open_workbench, read_search
+from loopback_transport import hold_first_caller, open_workbench, read_search
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
@@ -39,24 +39,30 @@ def run_in_threads(number: int, work: Callable[[int], object]) -> list[object]:
 
 
 @pytest.mark.parametrize("no_cache", [False, True])
-def test_identical_simultaneous_requests_are_sent_once(no_cache: bool, tmp_path: Path) -> None:
-    with open_workbench(tmp_path, always=Answer(delay=0.3), no_cache=no_cache) as bench:
+def test_identical_simultaneous_requests_are_sent_once(
+    no_cache: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_first_caller(monkeypatch, others=7)
+    with open_workbench(tmp_path, no_cache=no_cache) as bench:
         assert run_in_threads(8, lambda _: read_search(bench)) == [ESEARCH] * 8
         assert len(bench.server.seen) == bench.limiter.taken == 1
 
 
-def test_identical_simultaneous_history_requests_are_sent_once_too(tmp_path: Path) -> None:
+def test_identical_simultaneous_history_requests_are_sent_once_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_first_caller(monkeypatch, others=3)
     history = ESEARCH.replace(b"<IdList>", b"<QueryKey>1</QueryKey><WebEnv>MCID_1</WebEnv><IdList>")
-    with open_workbench(tmp_path, always=Answer(body=history, delay=0.3)) as bench:
-        run_in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True))
+    with open_workbench(tmp_path, always=Answer(body=history)) as bench:
+        replies = run_in_threads(4, lambda _: bench.eutils.esearch(db="pubmed", term="x", usehistory=True).content)
+        assert replies == [history] * 4
         assert len(bench.server.seen) == 1
 
 
 def test_different_requests_are_sent_at_the_same_time(tmp_path: Path) -> None:
-    with open_workbench(tmp_path, always=Answer(delay=0.4)) as bench:
-        started = time.monotonic()
-        run_in_threads(8, lambda index: read_search(bench, str(index)))
-        assert time.monotonic() - started < 2.0
+    answer = Answer(together=threading.Barrier(8, timeout=STALLED_SECONDS))  # no answer before the eighth request
+    with open_workbench(tmp_path, always=answer) as bench:
+        assert run_in_threads(8, lambda index: read_search(bench, str(index))) == [ESEARCH] * 8
         assert len(bench.server.seen) == 8
 
 

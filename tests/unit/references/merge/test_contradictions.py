@@ -83,7 +83,9 @@ PLACES: tuple[dict[str, Any], ...] = (
 )
 
 
-@pytest.mark.parametrize("words", OTHER_WORDS)
+@pytest.mark.parametrize(
+    "words", [pytest.param(words, marks=pytest.mark.long if n % 3 else ()) for n, words in enumerate(OTHER_WORDS)]
+)
 def test_titles_with_another_word_are_never_merged(words: tuple[str, str]) -> None:
     for frame, place in product(FRAMES, PLACES):
         first, second = (replace(ABSTRACT, title=frame.format(word), **place) for word in words)

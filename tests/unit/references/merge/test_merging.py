@@ -126,7 +126,7 @@ def test_the_same_file_twice_adds_no_work(seed: int) -> None:
     assert twice.counts.undecided == once.counts.undecided
     repeated = [row for row in twice.sources if row.file.startswith(texts[0][0])]
     assert [row.only_here for row in repeated] == [0, 0]
-    assert repeated[0].raw == repeated[0].raw == once.sources[0].raw
+    assert [row.raw for row in repeated] == [once.sources[0].raw] * 2
     assert {row.unique for row in repeated} == {once.sources[0].unique}
 
 
