@@ -8,6 +8,7 @@ from entrez_kit.references.check.check_result import CheckedReference, NearestWo
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.lookup.candidates import Candidates
 from entrez_kit.references.check.pasted.pasted_lists import MAX_TEXT
+from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE
 
 NOT_HELD: Final = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
 
