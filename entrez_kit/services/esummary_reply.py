@@ -3,11 +3,12 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
-from entrez_kit.services.small_replies import malformed_error, parse_reply
+from entrez_kit.services.small_replies import incomplete_reply_error, is_uid, malformed_error, parse_reply
+from entrez_kit.services.transport import T
 
 
 def parse_esummary(content: bytes) -> Any:
@@ -65,6 +66,46 @@ def find_uids(document: Any) -> Answered:
         raise malformed_error("esummary", "no summaries")
     repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)
     return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSummaries(Generic[T]):
+    """A document, the result of its reader, and the requested UIDs for which it has errors."""
+
+    document: Any
+    value: T
+    refused: frozenset[str]
+
+
+def read_summaries(content: bytes, requested_ids: Sequence[str], read: Callable[[Any], T]) -> CheckedSummaries[T]:
+    """Parse an ESummary reply, which must have a summary or an error for each requested UID.
+
+    Args:
+        content: the reply.
+        requested_ids: the requested ids; none if the request names a set of the history.
+        read: parses the document.
+
+    Raises:
+        UpstreamError: the reply has summaries of other records, or two of one record.
+        IncompleteReply: a summary is missing or empty.
+    """
+    due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
+    document = parse_esummary(content)
+    answered = find_uids(document)
+    if (due or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
+        raise malformed_error("esummary", "two summaries of one record")
+    if due and (foreign := answered.described - due):
+        raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
+    if due and due.isdisjoint(answered.uids | answered.hollow):
+        raise malformed_error("esummary", "summaries of other records than those requested")
+    remove_summaries(document, answered.hollow)
+    refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
+    summaries = CheckedSummaries(document, read(document), refused)
+    missing = due - answered.uids if due else answered.hollow
+    if missing or len(answered.uids) < len(set(requested_ids)):
+        problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
+        raise incomplete_reply_error("esummary", problem, content, summaries)
+    return summaries
 
 
 def _yield_summaries(root: Any) -> Iterator[tuple[str, Any]]:

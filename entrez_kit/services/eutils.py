@@ -10,31 +10,39 @@ requests of `entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypedDict, Unpack
-from urllib.parse import parse_qsl, urlsplit
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
-from entrez_kit.base.bio_entrez import build_request
+from entrez_kit.base.bio_entrez import (
+    ParsedRequest,
+    build_request,
+    check_database,
+    check_date,
+    check_ids,
+    check_text,
+    select_records,
+    to_number,
+)
 from entrez_kit.base.errors import EntityNotFound, IncompleteReply, RateLimited, UpstreamError, invalid_argument
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
-    MAX_PUBMED_RESULTS,
     EPostReply,
     ESearchReply,
     ESpellReply,
     check_esearch,
+    incomplete_reply_error,
+    is_uid,
     malformed_error,
     parse_epost,
     parse_esearch,
     parse_espell,
+    read_search,
 )
 from entrez_kit.services.transport import (
     CREDENTIALS,
     Call,
     Expect,
-    Format,
     Method,
     Reply,
     T,
@@ -47,23 +55,26 @@ from entrez_kit.services.transport.client import ServiceClient, Transport
 if TYPE_CHECKING:
     from urllib.request import Request
 
+    from entrez_kit.services.esummary_reply import CheckedSummaries
+
 MAX_GET_CHARACTERS: Final = 2000
 """Requests with a longer URL are sent by POST: NCBI requires it, and proxies truncate long URLs."""
 
 MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
-MAX_RETMAX: Final = 10_000
-"""The maximum number of records that NCBI returns per request."""
 
-DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
 
-_DATE: Final = re.compile(r"[0-9]{4}(?:[/-][0-9]{1,2}){0,2}")
-# The XML roots that EFetch may send for PubMed. The other databases have many formats, so any root is accepted.
-_PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
-_PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
-_PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
-_MEDLINE_RECORD: Final = r"(?m)^PMID- "
+_DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
+    "einfo": ("eInfoResult", "einforesult"),
+    "esearch": ("eSearchResult", "esearchresult"),
+    "esummary": ("eSummaryResult", "result"),
+    "elink": ("eLinkResult", "linksets"),
+    "epost": ("ePostResult", ""),
+    "espell": ("eSpellResult", ""),
+    "egquery": ("Result", ""),
+}
+"""The root of each result document in XML, and its key in JSON."""
 
 
 class SendOptions(TypedDict, total=False):
@@ -74,46 +85,6 @@ class SendOptions(TypedDict, total=False):
     fresh: bool
     deadline_ms: int | None
     partial: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedRequest:
-    """A request that Bio.Entrez has built, without its credentials.
-
-    Args:
-        script: the last part of the path, such as ``esearch.fcgi``.
-        encoded: the parameters as Bio.Entrez encodes them.
-        params: the decoded parameters.
-        parameters: the parameters by name in lower case, because NCBI accepts both WebEnv and webenv.
-        ids: the ids in all parameters named ``id``, which may be lists with commas.
-    """
-
-    script: str
-    encoded: str
-    params: tuple[tuple[str, str], ...]
-    parameters: Mapping[str, str]
-    ids: Sequence[str]
-
-    @classmethod
-    def parse(cls, request: "Request") -> Self:
-        """Parse the URL or the body of a request."""
-        address = urlsplit(request.full_url)
-        built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
-        encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
-        params = tuple(parse_qsl(encoded, keep_blank_values=True))
-        listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
-        return cls(
-            script=address.path.rpartition("/")[2],
-            encoded=encoded,
-            params=params,
-            parameters={name.lower(): value for name, value in params},
-            ids=[uid for uid in listed if uid],
-        )
-
-    @property
-    def endpoint(self) -> str:
-        """The name of the E-utility, such as ``esearch``."""
-        return self.script.partition(".")[0]
 
 
 class EUtils(ServiceClient):
@@ -145,8 +116,8 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
-        params = {"db": _check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
-        return self._request("einfo", params, _expect_document(retmode, "eInfoResult", "einforesult"), read)
+        params = {"db": check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        return self._request("einfo", params, expect_document("einfo", retmode), read)
 
     def esearch(
         self,
@@ -185,15 +156,15 @@ class EUtils(ServiceClient):
             hint = f"Add {missing}; {open_end} means no limit."
             raise invalid_argument(missing, f"it is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
-            "db": _check_database(db),
+            "db": check_database(db),
             "term": term,
-            "retmax": _to_number("retmax", retmax),
-            "retstart": _to_number("retstart", retstart),
+            "retmax": to_number("retmax", retmax),
+            "retstart": to_number("retstart", retstart),
             "sort": sort,
             "datetype": datetype,
-            "mindate": _check_date("mindate", mindate),
-            "maxdate": _check_date("maxdate", maxdate),
-            "reldate": _to_number("reldate", reldate),
+            "mindate": check_date("mindate", mindate),
+            "maxdate": check_date("maxdate", maxdate),
+            "reldate": to_number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
             "WebEnv": webenv,
@@ -202,23 +173,16 @@ class EUtils(ServiceClient):
             "retmode": retmode,
             "idtype": idtype,
         }
-        ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
-
-        def read(content: bytes) -> ESearchReply:
-            found = parse_esearch(content)
-            check_esearch(
-                found,
-                retmax=retmax,
-                retstart=retstart,
-                accessions=idtype is not None,
-                history=usehistory,
-            )
-            due = min(retmax, ceiling, found.count - retstart)
-            if rettype != "count" and len(found.ids) < due:
-                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}", content, found)
-            return found
-
-        expect = _expect_document(retmode, "eSearchResult", "esearchresult")
+        read = functools.partial(
+            read_search,
+            db=check_database(db),
+            retmax=retmax,
+            retstart=retstart,
+            counts_only=rettype == "count",
+            accessions=idtype is not None,
+            history=usehistory,
+        )
+        expect = expect_document("esearch", retmode)
         reply = self._request(
             "esearch",
             params,
@@ -254,42 +218,21 @@ class EUtils(ServiceClient):
                 (reason ``incomplete``).
             read: parses the document that ``parse_esummary`` returns: the root element of XML, or the object of JSON.
         """
-        from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, write_esummary
+        from entrez_kit.services.esummary_reply import read_summaries, write_esummary
 
-        chosen = _select_records(ids, webenv, query_key, retstart, retmax)
+        chosen = select_records(ids, webenv, query_key, retstart, retmax)
         params = {
-            "db": _check_database(db),
+            "db": check_database(db),
             **chosen,
             "version": "2.0" if version == "2.0" else None,
             "retmode": retmode,
         }
-        expect = _expect_document(retmode, "eSummaryResult", "result")
-        requested_ids = chosen["id"] or []
-        due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
-
-        def read_all(content: bytes) -> _Summaries[T]:
-            document = parse_esummary(content)
-            answered = find_uids(document)
-            if (due or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
-                raise malformed_error("esummary", "two summaries of one record")
-            if due and (foreign := answered.described - due):
-                raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-            if due and due.isdisjoint(answered.uids | answered.hollow):
-                raise malformed_error("esummary", "summaries of other records than those requested")
-            remove_summaries(document, answered.hollow)
-            refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
-            summaries = _Summaries(document, read(document), refused)
-            missing = due - answered.uids if due else answered.hollow
-            if missing or len(answered.uids) < len(set(requested_ids)):
-                problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
-                raise incomplete_reply_error("esummary", problem, content, summaries)
-            return summaries
-
+        expect = expect_document("esummary", retmode)
         reply = self._request(
             "esummary",
             params,
             expect,
-            read_all,
+            functools.partial(read_summaries, requested_ids=chosen["id"] or [], read=read),
             keep=lambda summaries: not summaries.refused,
             partial=partial,
         )
@@ -299,7 +242,7 @@ class EUtils(ServiceClient):
         whole: Reply[Any] = reply
         return replace(whole, content=content, value=value)
 
-    def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
+    def _verify_refused(self, summaries: "CheckedSummaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.
 
         Returns:
@@ -314,7 +257,7 @@ class EUtils(ServiceClient):
         if not left:
             return False
         retmode = params["retmode"]
-        expect = _expect_document(retmode, "eSummaryResult", "result")
+        expect = expect_document("esummary", retmode)
         described: list[str] = []
         try:
             try:
@@ -366,15 +309,17 @@ class EUtils(ServiceClient):
             keep: returns whether a reply with this value may be cached.
             fresh: send the request even if the reply is cached.
         """
+        from entrez_kit.services.efetch_reply import expect_records
+
         params = {
-            "db": _check_database(db),
-            **_select_records(ids, webenv, query_key, retstart, retmax),
+            "db": check_database(db),
+            **select_records(ids, webenv, query_key, retstart, retmax),
             "rettype": rettype,
             "retmode": retmode,
-            "strand": _to_number("strand", strand),
-            "seq_start": _to_number("seq_start", seq_start),
-            "seq_stop": _to_number("seq_stop", seq_stop),
-            "complexity": _to_number("complexity", complexity),
+            "strand": to_number("strand", strand),
+            "seq_start": to_number("seq_start", seq_start),
+            "seq_stop": to_number("seq_stop", seq_stop),
+            "complexity": to_number("complexity", complexity),
             "idtype": idtype,
         }
         expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
@@ -408,18 +353,18 @@ class EUtils(ServiceClient):
             keep: returns whether a reply with this value may be cached.
             deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
         """
-        chosen = _select_records(ids, webenv, query_key, None, None)
+        chosen = select_records(ids, webenv, query_key, None, None)
         params = {
-            "dbfrom": _check_database(dbfrom, "dbfrom"),
-            "db": _check_database(db) if db else None,
+            "dbfrom": check_database(dbfrom, "dbfrom"),
+            "db": check_database(db) if db else None,
             "cmd": cmd,
             "linkname": linkname,
             "term": term,
             "holding": holding,
             "datetype": datetype,
-            "mindate": _check_date("mindate", mindate),
-            "maxdate": _check_date("maxdate", maxdate),
-            "reldate": _to_number("reldate", reldate),
+            "mindate": check_date("mindate", mindate),
+            "maxdate": check_date("maxdate", maxdate),
+            "reldate": to_number("reldate", reldate),
             **chosen,
             "retmode": retmode,
             "idtype": idtype,
@@ -428,7 +373,7 @@ class EUtils(ServiceClient):
         return self._request(
             "elink",
             params,
-            _expect_document(retmode, "eLinkResult", "linksets"),
+            expect_document("elink", retmode),
             read,
             keep=keep,
             cacheable=not makes_history,
@@ -437,14 +382,12 @@ class EUtils(ServiceClient):
 
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Store ids on NCBI's history server."""
-        params = {"db": _check_database(db), "id": _check_ids(ids), "WebEnv": webenv}
-        return self._request(
-            "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
-        )
+        params = {"db": check_database(db), "id": check_ids(ids), "WebEnv": webenv}
+        return self._request("epost", params, expect_document("epost"), parse_epost, post=True, cacheable=False)
 
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling correction of a query."""
-        params = {"db": _check_database(db), "term": _check_text("term", term)}
+        params = {"db": check_database(db), "term": check_text("term", term)}
 
         def read(content: bytes) -> ESpellReply:
             spelt = parse_espell(content)
@@ -453,7 +396,7 @@ class EUtils(ServiceClient):
                 raise malformed_error("espell", f"it is about {spelt.query[:100]!r} instead of {term[:100]!r}")
             return spelt
 
-        return self._request("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
+        return self._request("espell", params, expect_document("espell"), read)
 
     def egquery(
         self,
@@ -467,8 +410,8 @@ class EUtils(ServiceClient):
         Args:
             deadline_ms: time limit of this call in place of the setting.
         """
-        params = {"term": _check_text("term", term)}
-        return self._request("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
+        params = {"term": check_text("term", term)}
+        return self._request("egquery", params, expect_document("egquery"), read, deadline_ms=deadline_ms)
 
     def ecitmatch(
         self,
@@ -484,7 +427,7 @@ class EUtils(ServiceClient):
             bdata: lines separated by carriage returns.
             keep: returns whether a reply with this value may be cached.
         """
-        params = {"db": _check_database(db), "retmode": "xml", "bdata": _check_text("bdata", bdata)}
+        params = {"db": check_database(db), "retmode": "xml", "bdata": check_text("bdata", bdata)}
         return self._request("ecitmatch", params, Expect("text"), read, keep=keep)
 
     def _request(
@@ -498,7 +441,7 @@ class EUtils(ServiceClient):
         **options: Unpack[SendOptions],
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
-        request = ParsedRequest.parse(build_request(endpoint, params))
+        request = ParsedRequest.parse(build_request(endpoint, params), CREDENTIALS)
         return self.send_built(request, replace(expect, read=read, keep=keep), **options)
 
     def send_built(
@@ -522,7 +465,7 @@ class EUtils(ServiceClient):
                 the last one is returned.
         """
         if not isinstance(request, ParsedRequest):
-            request = ParsedRequest.parse(request)
+            request = ParsedRequest.parse(request, CREDENTIALS)
         url, encoded = f"{self._base}/{request.script}", request.encoded
         parameters, ids = request.parameters, request.ids
         # Bio.Entrez does not encode a bar; encoded it has three characters.
@@ -559,19 +502,7 @@ class EUtils(ServiceClient):
                 content, value = short[-1]
             else:
                 raise
-            recording = self._transport.recording
-            return Reply(
-                content=content,
-                value=value,
-                url=self._transport.display_url(call),
-                method=method,
-                from_cache=False,
-                status=200,
-                attempts=exc.details["attempts"],
-                created=0.0 if recording is None else recording.clock.now().timestamp(),
-                content_type=exc.reply.content_type if exc.reply is not None else "",
-                is_complete=False,
-            )
+            return self._build_incomplete(call, content, value, exc)
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
             if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
@@ -580,6 +511,22 @@ class EUtils(ServiceClient):
                 f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
                 details={**exc.details, "reason": "contradiction"},
             ) from None
+
+    def _build_incomplete(self, call: Call[T], content: bytes, value: T, error: UpstreamError) -> Reply[T]:
+        """Return the incomplete reply of the last attempt, which failed with an error."""
+        recording = self._transport.recording
+        return Reply(
+            content=content,
+            value=value,
+            url=self._transport.display_url(call),
+            method=call.method,
+            from_cache=False,
+            status=200,
+            attempts=error.details["attempts"],
+            created=0.0 if recording is None else recording.clock.now().timestamp(),
+            content_type=error.reply.content_type if error.reply is not None else "",
+            is_complete=False,
+        )
 
     def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Return the UIDs that a search finds in a database, to confirm the error "no such record".
@@ -595,8 +542,8 @@ class EUtils(ServiceClient):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
             most = str(len(batch))
-            params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
-            expect = _expect_document("xml", "eSearchResult", "esearchresult")
+            params = {"db": check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
+            expect = expect_document("esearch")
             reply = self._request(
                 "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids
             )
@@ -604,114 +551,18 @@ class EUtils(ServiceClient):
         return known
 
 
-@dataclass(frozen=True, slots=True)
-class _Summaries(Generic[T]):
-    """An ESummary document, the result of its reader, and the requested UIDs for which it has errors."""
+def expect_document(endpoint: str, retmode: str = "xml") -> Expect:
+    """Return the rules for the result document of an endpoint.
 
-    document: Any
-    value: T
-    refused: frozenset[str]
-
-
-# Arguments ----------------------------------------------------------------------------------------------------------
-
-
-def _check_database(name: str, field: str = "db") -> str:
-    cleaned = name.strip().lower()
-    if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
-        hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
-        raise invalid_argument(field, f"{name!r} is not the name of an Entrez database", name, hint)
-    return cleaned
-
-
-def _check_text(field: str, text: str) -> str:
-    if not text.strip():
-        raise invalid_argument(field, "the text is empty")
-    return text
-
-
-def _to_number(field: str, value: int | None) -> str | None:
-    if value is None:
-        return None
-    if value < 0:
-        raise invalid_argument(field, f"{value} is below 0", value)
-    return str(value)
-
-
-def _check_date(field: str, text: str | None) -> str | None:
-    """Return a date in a form that NCBI reads completely. Of any other form it ignores a part, so this is an error."""
-    if text and not _DATE.fullmatch(text):
-        raise invalid_argument(field, f"{text!r} is not a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
-    return text
-
-
-def _check_ids(ids: Iterable[str]) -> list[str]:
-    if isinstance(ids, str):
-        raise invalid_argument("id", "expected a list of ids, got a string", ids[:100])
-    cleaned = [str(item).strip() for item in ids]
-    bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
-    if bad is not None:
-        problem = f"{bad!r} is not an id" if bad else "an id is empty"
-        raise invalid_argument("id", problem, bad[:100], "Give each id as a separate item, without spaces and commas.")
-    if not cleaned:
-        raise invalid_argument("id", "the list is empty")
-    return cleaned
-
-
-def _select_records(
-    ids: Sequence[str] | None,
-    webenv: str | None,
-    query_key: str | None,
-    retstart: int | None,
-    retmax: int | None,
-) -> dict[str, Any]:
-    """Return the parameters that select records: ids, or a set in the history."""
-    if bool(webenv) != bool(query_key):
-        missing = "query_key" if webenv else "webenv"
-        raise invalid_argument(missing, "webenv and query_key go together", hint="Give both.")
-    if ids and webenv:
-        raise invalid_argument("id", "give either ids or webenv with query_key, not both")
-    if not ids and not webenv:
-        raise invalid_argument("id", "give ids, or webenv with query_key")
-    if retmax is not None and retmax > MAX_RETMAX:
-        problem = f"{retmax} is more than the {MAX_RETMAX:,} records that NCBI returns at a time"
-        raise invalid_argument("retmax", problem, retmax, "Page with retstart.")
-    return {
-        "id": _check_ids(ids) if ids else None,
-        "WebEnv": webenv,
-        "query_key": query_key,
-        "retstart": _to_number("retstart", retstart),
-        "retmax": _to_number("retmax", retmax),
-    }
-
-
-# Replies ------------------------------------------------------------------------------------------------------------
-
-
-def _expect_document(retmode: str, root: str, key: str) -> Expect:
-    """Return the rules for a result document in XML or JSON."""
-    if retmode not in ("xml", "json"):
-        raise invalid_argument("retmode", f"{retmode!r} is neither xml nor json", retmode)
-    format_: Format = "json" if retmode == "json" else "xml"
-    return Expect(format_, frozenset({key if retmode == "json" else root}))
-
-
-def expect_records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
-    """Return the rules for an EFetch reply. They are strict only for PubMed: NCBI's defaults differ per database."""
-    mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
-    if mode == "xml":
-        if not pubmed:
-            return Expect("xml")
-        if rettype == "uilist":
-            return Expect("xml", _PUBMED_LIST_ROOTS)
-        return Expect("xml", _PUBMED_ROOTS, wanted, _PUBMED_RECORD)
-    if mode in ("html", "asn.1", "native"):
-        return Expect("any")
-    from entrez_kit.services.flat_files import READERS
-
-    if pubmed and rettype == "medline":
-        return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
-    return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
+    Raises:
+        InvalidInput: retmode is neither xml nor json.
+    """
+    root, key = _DOCUMENTS[endpoint]
+    if retmode == "xml":
+        return Expect("xml", frozenset({root}))
+    if retmode == "json":
+        return Expect("json", frozenset({key} - {""}))
+    raise invalid_argument("retmode", f"{retmode!r} is neither xml nor json", retmode)
 
 
 def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
@@ -734,22 +585,3 @@ def _read_incomplete(expect: Expect[T], content: bytes) -> T:
     except IncompleteReply as exc:
         value: T = exc.value
         return value
-
-
-def incomplete_reply_error(endpoint: str, what: str, content: bytes, value: object) -> IncompleteReply:
-    """Return the error for a reply with fewer records than expected.
-
-    Args:
-        value: the result of the reader for the content.
-    """
-    error = IncompleteReply(
-        f"The {endpoint} reply is incomplete: {what}.",
-        recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
-        details={"reason": "incomplete", "endpoint": endpoint},
-    )
-    error.content, error.value = content, value
-    return error
-
-
-def is_uid(text: str) -> bool:
-    return text.isascii() and text.isdigit()

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.bio_entrez import MAX_RETMAX
+from entrez_kit.base.errors import IncompleteReply, UpstreamError
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape
@@ -30,6 +32,21 @@ def malformed_error(endpoint: str, what: str, problem: str | None = None) -> Ups
     """
     details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": problem} if problem else {})}
     return UpstreamError(f"The {endpoint} reply is invalid: {what}.", details=details)
+
+
+def incomplete_reply_error(endpoint: str, what: str, content: bytes, value: object) -> IncompleteReply:
+    """Return the error for a reply with fewer records than expected.
+
+    Args:
+        value: the result of the reader for the content.
+    """
+    error = IncompleteReply(
+        f"The {endpoint} reply is incomplete: {what}.",
+        recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
+        details={"reason": "incomplete", "endpoint": endpoint},
+    )
+    error.content, error.value = content, value
+    return error
 
 
 def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
@@ -69,10 +86,15 @@ def get_text(element: Any, path: str) -> str | None:
     return text.strip() or None if text else None
 
 
+def is_uid(text: str) -> bool:
+    """Return whether a text has only digits, as UIDs have."""
+    return text.isascii() and text.isdigit()
+
+
 def read_whole_number(text: str | None) -> int | None:
     """Return a number written in digits; None for any other text."""
     text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if is_uid(text) else None
 
 
 # ESearch
@@ -249,6 +271,40 @@ def check_esearch(
         raise malformed_error("esearch", f"the id {foreign} does not match the query")
     if history and reply.count and not (reply.web_env and reply.query_key):
         raise malformed_error("esearch", "no WebEnv and query_key for the result set")
+
+
+def read_search(
+    content: bytes,
+    *,
+    db: str,
+    retmax: int,
+    retstart: int,
+    counts_only: bool,
+    accessions: bool,
+    history: bool,
+) -> ESearchReply:
+    """Parse an ESearch reply, which must have all ids of the requested page.
+
+    Args:
+        content: the reply.
+        db: the database, which limits the number of ids.
+        retmax: how many ids were requested.
+        retstart: how many results the request skips.
+        counts_only: whether the request is for the count without ids.
+        accessions: whether the request is for accessions instead of UIDs.
+        history: whether NCBI must store the result set.
+
+    Raises:
+        UpstreamError: the reply contradicts itself or the request.
+        IncompleteReply: the reply lists fewer ids than it counts.
+    """
+    found = parse_esearch(content)
+    check_esearch(found, retmax=retmax, retstart=retstart, accessions=accessions, history=history)
+    ceiling = MAX_PUBMED_RESULTS - retstart if db == "pubmed" else MAX_RETMAX
+    due = min(retmax, ceiling, found.count - retstart)
+    if not counts_only and len(found.ids) < due:
+        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}", content, found)
+    return found
 
 
 def choose_esearch_shape(reply: bytes) -> "Shape":
