@@ -161,7 +161,7 @@ def _add_file_handler(
         else:
             file.setFormatter(JsonLinesFormatter(ids))
             handlers = [*handlers, file]
-    clean = FieldFilter(Redactor.of(settings) if settings is not None else Redactor(()))
+    clean = FieldFilter(Redactor(settings.secrets if settings is not None else ()))
     for handler in handlers:
         handler.addFilter(clean)
     return handlers, problem

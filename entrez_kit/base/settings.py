@@ -550,12 +550,11 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
 
 def redact_value(setting: Setting, raw: Any) -> str:
     """Return an invalid value for a message, without a secret or the password of an address."""
+    from entrez_kit.base.redaction import HIDDEN, redact_url  # only errors need it
+
     if setting.secret:
-        return "(hidden)"
-    text = str(raw)
-    if setting.kind == "url":
-        text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
-    return cut_end(text, 200)
+        return HIDDEN
+    return redact_url(raw) if setting.kind == "url" and isinstance(raw, str) else cut_end(str(raw), 200)
 
 
 def _parse_number(setting: Setting, raw: Any) -> int:

@@ -15,7 +15,7 @@ from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
 from entrez_kit.services.transport import Responder, get_base_url
-from entrez_kit.services.transport.download.addresses import Resolver
+from entrez_kit.services.transport.download.addresses import Resolver, resolve_host
 from entrez_kit.services.transport.rate_gate import is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
@@ -46,7 +46,7 @@ def diagnose(
     deep: bool = False,
     save: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
-    resolver: Resolver = hops.resolve,
+    resolver: Resolver = resolve_host,
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,
     asker: Asker | None = None,

@@ -62,7 +62,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
     Raises:
         StoreError: the folder cannot be written.
     """
-    redactor = Redactor.of(settings)
+    redactor = Redactor(settings.secrets)
     rows = [
         f"# Replies of {datetime.now(UTC):%Y-%m-%d}",
         "",

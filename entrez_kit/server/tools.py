@@ -212,7 +212,7 @@ class Toolbox:
         with tracing.trace(outcome.trace.request_id):
             called = definition.name if definition is not None else name
             is_success = outcome.result is not None
-            redactor = None if is_success else Redactor.of(services.settings)
+            redactor = None if is_success else Redactor(services.settings.secrets)
             _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
         if responses is not None and definition is not None and definition.is_cacheable and is_whole:

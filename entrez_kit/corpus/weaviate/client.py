@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, run
+from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 GRPC_PORT: Final = 50051
 CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
 """Hosts of Weaviate Cloud, which have a separate host name for gRPC."""
-MAX_DETAIL: Final = 300
-"""The maximum number of characters of a server message in an error."""
 REBUILD: Final = run(
     "corpus reindex --index weaviate", "Ask the administrator of the server to rebuild the index in Weaviate"
 )
@@ -216,7 +215,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     from weaviate import exceptions as theirs
 
     message: Any = getattr(exc, "message", None)
-    text = remove_key(message if isinstance(message, str) and message else str(exc), settings)
+    text = Redactor(settings.secrets).quote_text(message if isinstance(message, str) and message else str(exc))
     server = read_server(settings)
     status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
     if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", text, re.IGNORECASE):
@@ -262,14 +261,6 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     return VectorIndexError(
         f"The reply of {server.name} cannot be parsed ({type(exc).__name__}).", details={"reason": "invalid_response"}
     )
-
-
-def remove_key(text: str, settings: Settings) -> str:
-    """Return a server message as one line, with the key redacted."""
-    if settings.weaviate_api_key is not None:
-        text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
 
 
 def _bad_address(settings: Settings, why: str) -> NotConfigured:

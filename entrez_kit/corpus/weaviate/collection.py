@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.frontend_text import FrontendText, Text
+from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, score_relevance
-from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, remove_key, to_class_name
+from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, to_class_name
 from entrez_kit.corpus.weaviate.passages import PROPERTIES, VECTOR, VectorSource, build_schema, read_vector
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class WeaviateIndex:
         self.name = to_class_name(settings)
         self.server = read_server(settings)
         self._settings = settings
+        self._redactor = Redactor(settings.secrets)
         self._embedder = embedder
         self._dim = dim
         self._client: WeaviateClient | None = None
@@ -233,7 +235,7 @@ class WeaviateIndex:
         refused = self._send(insert)
         for place, item in enumerate(objects):
             if place in refused:
-                result.errors[str(item.uuid)] = remove_key(refused[place], self._settings)
+                result.errors[str(item.uuid)] = self._redactor.quote_text(refused[place])
             else:
                 result.done.append(str(item.uuid))
 
@@ -250,7 +252,7 @@ class WeaviateIndex:
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
             refused = self._send(remove)
-            result.errors |= {uuid: remove_key(why, self._settings) for uuid, why in refused.items()}
+            result.errors |= {uuid: self._redactor.quote_text(why) for uuid, why in refused.items()}
             result.done += [uuid for uuid in some if uuid not in refused]
         return result
 

@@ -87,7 +87,7 @@ class Recorder:
         self._system = source or SYSTEM_CLOCK
         self.clock: Clock = FixedClock(self._system.now(), self._system.today())
         self.settings = settings
-        self._redactor = Redactor.of(settings)
+        self._redactor = Redactor(settings.secrets)
         self._command = [self._redactor.redact_text(word) for word in command]
         self._writer = ArchiveWriter(path)
         self._finished = False

@@ -84,7 +84,7 @@ class Replay:
     def use_settings(self, settings: Settings) -> Settings:
         """Return settings with the recorded values of those that change what a call requests or prints."""
         manifest = self._archive.manifest
-        self._redactor = Redactor.of(settings)
+        self._redactor = Redactor(settings.secrets)
         credentials: dict[str, Any] = {
             name: (SecretStr(REPLAY_KEY if BY_NAME[name].kind == "secret" else REPLAY_EMAIL))
             if name in manifest.credentials

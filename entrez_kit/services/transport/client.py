@@ -169,7 +169,7 @@ class Transport:
     def _log_filter(self) -> "RedactingFilter":
         from entrez_kit.base.redaction import RedactingFilter, Redactor
 
-        return RedactingFilter(Redactor.of(self._settings))
+        return RedactingFilter(Redactor(self._settings.secrets))
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.

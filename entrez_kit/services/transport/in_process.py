@@ -44,7 +44,7 @@ def answer_call(
         else respond("GET", f"{call.url}?{query}" if query else call.url, "")
     )
     in_flight.mark_sent()
-    redactor, body = Redactor.of(settings), answer.body
+    redactor, body = Redactor(settings.secrets), answer.body
     if answer.status != 200 or POLICIES[call.service].echoes:
         body = redactor.redact_body(body)
     headers = {**dict(answer.headers), "Content-Type": answer.content_type}

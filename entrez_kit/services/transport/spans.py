@@ -43,7 +43,7 @@ def operation_span(name: str, settings: "Settings") -> Iterator[None]:
         call = tracing.get_current_trace()
         return {"entrez_kit.request_id": call.request_id} if call is not None else {}
 
-    with open_span(name) as span, _record_outcome(span, Redactor.of(settings), list_ids):
+    with open_span(name) as span, _record_outcome(span, Redactor(settings.secrets), list_ids):
         yield
 
 

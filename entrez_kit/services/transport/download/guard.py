@@ -28,8 +28,8 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.progress import stop_if_cancelled
+from entrez_kit.base.redaction import redact_url
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
@@ -168,8 +168,8 @@ class _GuardedDownload:
             return target
         except Refused as exc:
             raise InvalidInput(
-                f"{_truncate_url(url)} cannot be downloaded: {exc.message}.",
-                invalid_input=_truncate_url(url),
+                f"{redact_url(url)} cannot be downloaded: {exc.message}.",
+                invalid_input=redact_url(url),
                 recovery_hint="Use an http or https URL on the public network.",
                 details={"reason": exc.reason},
             ) from None
@@ -369,13 +369,6 @@ def _build_connection(target: RequestTarget, address: str, seconds: float, verif
 def _refuse_binaries(target: RequestTarget, content: bytes, content_type: str) -> None:
     if detect_kind(content, content_type) == "other" and is_binary(content):
         raise _download_error("not_a_page", target, "it is binary data, neither a page nor a PDF")
-
-
-def _truncate_url(url: str) -> str:
-    """Return an invalid URL for messages, without user name and parameters, in at most 200 characters."""
-    text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
-    text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
-    return cut_end(text, 200)
 
 
 def _download_error(reason: str, target: RequestTarget, what: str, **details: object) -> UpstreamError:
