@@ -9,6 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import join_names
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import NAME_PATTERN, NAME_WITH_DOTS, Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
@@ -200,12 +201,9 @@ def collect_result(request: EntrezFetchRequest, items: FetchedRecords) -> Entrez
     )
 
 
-_ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")
-
-
 def _decode(content: bytes) -> str:
     """Decode a reply: as UTF-8, else by the XML declaration, else as Latin-1. A byte order mark is removed."""
-    declared = _ENCODING.match(content)
+    declared = XML_ENCODING.match(content)
     for encoding in ("utf-8-sig", declared[1].decode("ascii") if declared else "latin-1"):
         try:
             return content.decode(encoding)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, XML_ENCODING, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000
@@ -43,7 +43,6 @@ _SECTION: Final = re.compile(
 _ATTRIBUTE: Final = r"[^\s/>=]++(?>(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?)"
 _TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?>(?:[\s/=]++|{_ATTRIBUTE})*))")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
-_XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
 _RULE: Final = r"\|(?:-+\|)+\n"
 _CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?>(?: *\|)+)\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
 _NEEDLESS: Final = (
@@ -140,7 +139,7 @@ def _decode(content: bytes, charset: str | None) -> str:
     with suppress(UnicodeDecodeError):
         return content.decode("utf-8")
     head = content[:4096]
-    named = _META_CHARSET.search(head) or _XML_CHARSET.search(head)
+    named = _META_CHARSET.search(head) or XML_ENCODING.match(head.lstrip())
     for name in (charset, named[1].decode("ascii") if named else None, "windows-1252"):
         if name and name.lower() not in ("utf-8", "utf8"):
             with suppress(LookupError, ValueError):

@@ -23,13 +23,14 @@ from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import acquire_lock, refuse_foreign_links
+from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.core.model import Result, Warn
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.reviews.decisions import ScreeningDecision, read_decisions, write_decisions
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.records import ReviewRecord, sort_key
 from entrez_kit.reviews.review_settings import FILE, ReviewSettings, describe_field_problem, read_settings
-from entrez_kit.reviews.ro_crate import CRATE, list_described, write_crate
+from entrez_kit.reviews.ro_crate import list_described, write_crate
 
 RECORDS: Final = "records.jsonl"
 RUNS: Final = "runs.jsonl"

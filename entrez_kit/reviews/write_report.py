@@ -8,6 +8,7 @@ from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.dedupe_records import list_works
@@ -25,7 +26,6 @@ from entrez_kit.reviews.prisma_s import (
 )
 from entrez_kit.reviews.report_page import write_page
 from entrez_kit.reviews.review_settings import SOURCE
-from entrez_kit.reviews.ro_crate import CRATE
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services

@@ -13,10 +13,10 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import Any, Final
 
+from entrez_kit.base.clock import MONTHS
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.local.records.collection import RecordCollection, read_terms
-from entrez_kit.local.records.document import MONTHS
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.query.dates import to_number
 from entrez_kit.query.segments.search_index import SearchIndex

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from lxml import etree
 
+from entrez_kit.base.clock import MONTHS
 from entrez_kit.base.mixed_content import read_text as plain_text_of
 from entrez_kit.local.records.text import squeeze
 
-MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
 _NAMES: Final = ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))

@@ -13,6 +13,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml.located_records import (
     DELETIONS,
@@ -24,7 +25,6 @@ from entrez_kit.pubmed.xml.located_records import (
     take_bytes,
 )
 
-DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
 """Encodings in which text converts back to the same bytes: one byte per character, and Unicode's."""
 _ROOT_TAG: Final = re.compile(rb"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
@@ -180,7 +180,7 @@ def _detect_encoding(data: bytes) -> str:
             return name
     if not data.startswith(b"<"):
         raise invalid_response("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
-    declared = DECLARATION.match(data)
+    declared = XML_ENCODING.match(data)
     label = declared[1].decode() if declared else "utf-8"
     try:
         name = codecs.lookup(label).name
