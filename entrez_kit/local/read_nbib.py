@@ -119,7 +119,7 @@ def _read_record(record: _Record) -> tuple[Article, RecordFacts]:
         publication_status=record.get_first("PST"),
         subsets=tuple(record.get_all("SB")),
     )
-    return Article.model_validate(_omit_empty(values)), facts
+    return Article.model_validate({"pmid": record.get_first("PMID"), **_omit_empty(values)}), facts
 
 
 def _read_ids(record: _Record) -> Values:
@@ -128,7 +128,6 @@ def _read_ids(record: _Record) -> Values:
     for kind, value in (*record.get_kinded("AID"), *record.get_kinded("LID")):
         ids.setdefault(kind, normalize_doi(value) if kind == "doi" else value)
     return {
-        "pmid": pmid,
         "url": f"{PUBMED}{pmid}/",
         "doi": ids.get("doi"),
         "pmcid": ids["pmc"],

@@ -148,8 +148,8 @@ class Portion:
     def _cut_records(self, document: Document, records: list[Any]) -> Document:
         beside = document.get(self.beside) or []
         base, cuts = self._compact_document({**document, self.member: [], **({self.beside: []} if beside else {})})
-        account = _Account.of(document, self.inputs, len(records))
-        room = self._count_room(base, account)
+        statuses = _InputStatuses.of(document, self.inputs, len(records))
+        room = self._count_room(base, statuses)
         start = min(self.start, len(records))
         taken: list[Any] = []
         for number, record in enumerate(records[start:], start):
@@ -169,12 +169,12 @@ class Portion:
                 room, end = room - size, end + 1
             base[self.beside] = beside[:end]
         total = max(len(records), len(beside))
-        return {**base, "reply_cut": self._describe(document, account, start, end, total, cuts)}
+        return {**base, "reply_cut": self._describe(document, statuses, start, end, total, cuts)}
 
     def _cut_text(self, document: Document, text: RecordText) -> Document:
         base, cuts = self._compact_document({**document, self.member: ""})
-        account = _Account.of(document, self.inputs, len(text.parts) if text.has_records else -1)
-        room = self._count_room(base, account) - count_characters(text.head) - count_characters(text.tail)
+        statuses = _InputStatuses.of(document, self.inputs, len(text.parts) if text.has_records else -1)
+        room = self._count_room(base, statuses) - count_characters(text.head) - count_characters(text.tail)
         start = end = min(self.start, len(text.parts))
         taken: list[str] = []
         too_large: dict[int, int] = {}
@@ -191,12 +191,12 @@ class Portion:
             taken.append(part)
             end = number + 1
         base[self.member] = text.head + "".join(taken) + text.tail
-        described = self._describe(document, account, start, end, len(text.parts), cuts, too_large)
+        described = self._describe(document, statuses, start, end, len(text.parts), cuts, too_large)
         return {**base, "reply_cut": described}
 
-    def _count_room(self, base: Document, account: "_Account") -> int:
+    def _count_room(self, base: Document, statuses: "_InputStatuses") -> int:
         """Return the characters available for records, at least half of the limit."""
-        named = account.size * (2 if self.resume else 1)
+        named = statuses.size * (2 if self.resume else 1)
         return max(self.limit - count_characters(base) - named - _NOTE, self.limit // 2)
 
     def _compact_document(self, document: Document) -> tuple[Document, list[str]]:
@@ -216,7 +216,7 @@ class Portion:
     def _describe(
         self,
         document: Document,
-        account: "_Account",
+        statuses: "_InputStatuses",
         start: int,
         end: int,
         count: int,
@@ -234,9 +234,9 @@ class Portion:
             following = self.page.build_next_arguments(end)
         message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
         described: Document = {"message": message}
-        if end < total and self.resume and account.is_exact:
+        if end < total and self.resume and statuses.is_exact:
             described["message"] += f" Make the same call with {self.resume}: ids.left for the rest."
-            described["next_arguments"] = {self.resume: account.found[end:]}
+            described["next_arguments"] = {self.resume: statuses.found[end:]}
         elif end < total:
             named = " and ".join(f"{name} {value}" for name, value in following.items())
             described["message"] += f" Make the same call with {named} for the rest"
@@ -244,21 +244,20 @@ class Portion:
             described |= {"next_start": next(iter(following.values())), "next_arguments": following}
         described = _add_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
         if too_large:
-            listed = ", ".join(f"{account.name_of(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
+            listed = ", ".join(f"{statuses.get_name(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
             described["message"] += f" Too large for this reply, with the reply_limit each needs: {listed}."
-        ids = account.group_ids(start, end, too_large)
+        ids = statuses.group_ids(start, end, too_large)
         return {**described, "ids": ids} if ids else described
 
 
 @dataclass(frozen=True, slots=True)
-class _Account:
+class _InputStatuses:
     """The outcome of each input.
 
     Args:
         found: names of the inputs with a record, in the order of the records.
         others: names of the other inputs by their status.
         is_exact: whether each record belongs to one of the names.
-        document: the reply, whose lists of missing ids are not repeated.
     """
 
     found: list[str]
@@ -266,8 +265,10 @@ class _Account:
     is_exact: bool
 
     @classmethod
-    def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_Account":
-        """Build the account of a document with ``count`` records; -1 if the number is unknown."""
+    def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_InputStatuses":
+        """Read the outcomes in a document with ``count`` records; -1 if the number is unknown.
+
+        Inputs in the document's own lists of missing ids are omitted."""
         found: list[str] = []
         others: dict[str, list[str]] = {}
         listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
@@ -287,7 +288,7 @@ class _Account:
         """The number of characters of the lists of ids."""
         return count_characters([self.found, self.others]) + 60 if self.found or self.others else 0
 
-    def name_of(self, number: int, skipped: int) -> str:
+    def get_name(self, number: int, skipped: int) -> str:
         """Return the input of a record, or its number."""
         return self.found[number] if self.is_exact else f"number {skipped + number}"
 
