@@ -15,6 +15,7 @@ from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, build_missing_ids_error, look_up
 from entrez_kit.services import Services
+from entrez_kit.services.elink_reply import group_links_by_source
 
 if TYPE_CHECKING:
     from entrez_kit.services.elink_reply import RawLink
@@ -177,8 +178,6 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
 
     def _request_links(self, batch: list[str]) -> dict[str, list["RawLink"]]:
         """Return the links of each source in one reply; the link sets may be in any order."""
-        from entrez_kit.services.elink_reply import group_links_by_source
-
         request = self._request
 
         def read_links(content: bytes) -> dict[str, list["RawLink"]]:

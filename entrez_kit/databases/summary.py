@@ -14,6 +14,7 @@ from entrez_kit.core.operation import AgentOptions, Item, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
+from entrez_kit.services.esummary_reply import Summaries, parse_documents
 
 BATCH: Final = 200
 """Ids per request. Above 500 UIDs in JSON, ESummary fails without an error."""
@@ -196,8 +197,6 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
     Raises:
         InvalidInput: NCBI refuses the request for a reason other than its ids.
     """
-    from entrez_kit.services.esummary_reply import Summaries, parse_documents
-
     known = LookUp.of(db, ids)
     failed: dict[str, EntrezKitError] = {}
 

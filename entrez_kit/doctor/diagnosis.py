@@ -14,6 +14,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
+from entrez_kit.services import Services
 from entrez_kit.services.transport import Responder, get_base_url
 from entrez_kit.services.transport.download.addresses import Resolver, resolve_host
 from entrez_kit.services.transport.rate_gate import is_keyed
@@ -28,8 +29,6 @@ Asker = Callable[[Settings], bytes]
 
 def ask_for_databases(settings: Settings, responder: Responder | None = None) -> bytes:
     """Send one EInfo request through the transport, as commands do."""
-    from entrez_kit.services import Services
-
     with Services(settings, responder) as services:
         return services.eutils.einfo().content
 

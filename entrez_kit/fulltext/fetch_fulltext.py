@@ -13,6 +13,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, contradiction_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
+from entrez_kit.fulltext.chain import look_up_articles
 from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,
     CutCopy,
@@ -224,7 +225,6 @@ class Fulltexts(Outcomes[FulltextOutcome]):
         nothing = build_missing_error([], 0, self.invalid)
         if nothing is not None and not wanted:
             raise nothing
-        from entrez_kit.fulltext.chain import look_up_articles
 
         lookups = look_up_articles(self._services, wanted)
         for text, identifier in inputs:

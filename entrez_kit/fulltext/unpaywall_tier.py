@@ -16,6 +16,7 @@ from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadab
 from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
+from entrez_kit.services.transport.download.guard import download
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
 
 if TYPE_CHECKING:
@@ -59,8 +60,6 @@ class _Candidate:
 
 def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
     """Try the copies of an article in order and return the first that can be parsed."""
-    from entrez_kit.services.transport.download.guard import download
-
     settings = services.settings
     limit = settings.unpaywall_timeout_ms / 1000
     until = time.monotonic() + TIER_SHARE * limit

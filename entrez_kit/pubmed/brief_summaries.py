@@ -9,8 +9,10 @@ from typing import Final
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.record_fetcher import fetch_articles
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import start_in_background
 
 SUMMARIES_PER_REQUEST: Final = 500
 
@@ -26,9 +28,6 @@ def fetch_brief_summaries(
     """
     records = None
     if snippet or registrations:
-        from entrez_kit.pubmed.record_fetcher import fetch_articles
-        from entrez_kit.services.transport.in_flight import start_in_background
-
         records = start_in_background(lambda: fetch_articles(services, pmids))
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}

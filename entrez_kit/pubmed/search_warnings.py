@@ -13,6 +13,8 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
+from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
+from entrez_kit.pubmed.publication_types import find_nearest, is_known
 from entrez_kit.pubmed.search_counts import count_matches, count_without_filters, search_term
 from entrez_kit.pubmed.search_models import SearchRequest
 from entrez_kit.services import Services
@@ -112,8 +114,6 @@ def explain_empty_result(services: Services, request: SearchRequest, reply: ESea
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:
     """Warn about publication types that PubMed does not have, with the nearest name."""
-    from entrez_kit.pubmed.publication_types import find_nearest, is_known
-
     warnings = []
     for name in names:
         if not is_known(name):
@@ -179,8 +179,6 @@ def warn_about_emptying_part(term: str, reply: ESearchReply, count: Callable[[st
         reply: NCBI's reply to it.
         count: counts the records of another query.
     """
-    from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
-
     if has_emptying_part(term, reply):
         return []
     with suppress(EntrezKitError):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.pubmed.models import GRAVITY, NOTICE_DATE, RetractionStatus, Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 
 RETRACTED: Final = "retracted"
 
@@ -210,8 +211,6 @@ def choose_graver(one: Standing | None, other: Standing | None) -> Standing | No
 
 
 def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
-    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
-
     kind = str(item.get("kind") or "")
     citation, note = str(item.get("citation") or ""), str(item.get("note") or "")
     status = KINDS.get(kind)

@@ -9,6 +9,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured
 from entrez_kit.base.frontend_text import CHECK_IDS, join_names, join_with
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.record_fetcher import fetch_articles
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.fallback import build_url, fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, LinkedArticle, fetch_links
@@ -257,8 +258,6 @@ def add_registrations(
     services: Services, articles: Sequence[RelatedArticle]
 ) -> tuple[list[RelatedArticle], list[Warn]]:
     """Add the numbers of registered trials and data from the records. Missing records are a warning."""
-    from entrez_kit.pubmed.record_fetcher import fetch_articles
-
     pmids = [article.pmid for article in articles if article.pmid]
     try:
         records = fetch_articles(services, pmids) if pmids else {}

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.ro_crate import CRATE
+from entrez_kit.citations.pandoc import convert_markdown
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.dedupe_records import list_works
@@ -76,8 +77,6 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
         }
         warnings = list(review.warnings)
         try:
-            from entrez_kit.citations.pandoc import convert_markdown
-
             files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
         except NotConfigured as exc:
             warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_describe_error(exc)}"))

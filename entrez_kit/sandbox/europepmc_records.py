@@ -15,6 +15,7 @@ from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import Document, PartialDate, Person, render_marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
+from entrez_kit.query.segments.writer import index_records
 from entrez_kit.query.words import fold, normalize
 from entrez_kit.sandbox.service_data import EUROPEPMC
 
@@ -89,8 +90,6 @@ class OtherShelf:
     @cached_property
     def index(self) -> "SearchIndex":
         """The index of the records."""
-        from entrez_kit.query.segments.writer import index_records
-
         return index_records(map(self._read_terms, range(self.size)))
 
     def _read_terms(self, number: int) -> tuple[RecordTerms, SortKeys]:

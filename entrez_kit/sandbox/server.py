@@ -7,10 +7,11 @@ from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
 from entrez_kit.local.eutils.replies import LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest
@@ -19,9 +20,7 @@ from entrez_kit.local.records.collection import ParsedCollection, RecordCollecti
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.demo import add_services, build_databases
 from entrez_kit.sandbox.faults import FaultPlan, parse_faults
-
-if TYPE_CHECKING:
-    from entrez_kit.base.settings import Settings
+from entrez_kit.sandbox.generate import DAYS, GeneratedCollection
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
@@ -193,8 +192,6 @@ class Sandbox(LocalEntrez):
         """
         from pydantic import SecretStr
 
-        from entrez_kit.base.settings import BY_NAME, Settings
-
         if folder is None:
             if self._folder is None:
                 self._folder = TemporaryDirectory(prefix="entrez-kit-sandbox-")
@@ -262,8 +259,6 @@ class Sandbox(LocalEntrez):
 
 def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> RecordCollection:
     if records is not None:
-        from entrez_kit.sandbox.generate import DAYS, GeneratedCollection
-
         return GeneratedCollection(records, seed, DAYS if days is None else days)
     return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
 

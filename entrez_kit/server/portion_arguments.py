@@ -12,6 +12,7 @@ from entrez_kit.core.model import Request
 from entrez_kit.core.operation import Operation, Several
 from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, Portion, RequestedPage
 from entrez_kit.server.record_fields import list_record_fields
+from entrez_kit.server.schemas import build_input_schema
 
 
 class ReplyArguments(Request):
@@ -28,8 +29,6 @@ class ReplyArguments(Request):
 
 def add_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
     """Return the schema of a tool with limited replies. A tool with an offset does not need ``reply_start``."""
-    from entrez_kit.server.schemas import build_input_schema
-
     properties = build_input_schema(ReplyArguments)["properties"]
     del properties["fields"]["maxItems"]
     if not operation.agents.duplicate_fields:  # records with few members

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry.trace import get_current_span
@@ -26,14 +26,12 @@ from entrez_kit.core.operation import Execution, Operation, execute
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
+from entrez_kit.server.portions import Portion
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import ToolDefinition, build_definitions
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
-
-if TYPE_CHECKING:
-    from entrez_kit.server.portions import Portion
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
@@ -377,7 +375,6 @@ def _read_call(
         ValidationError, EntrezKitError: an argument is wrong.
     """
     from entrez_kit.server.portion_arguments import read_several, take_portion
-    from entrez_kit.server.portions import Portion
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)

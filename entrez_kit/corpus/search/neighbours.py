@@ -35,6 +35,7 @@ from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.index import find_corpus_file
 from entrez_kit.corpus.search.quantized import Floats
 from entrez_kit.corpus.store import corpus_stats
+from entrez_kit.corpus.store.database import lock_corpus
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -106,8 +107,6 @@ def keep_up(store: "Store", model: str) -> None:
 
     Searches compare every vector if usearch is not installed, another process builds the graph, or the disk is full.
     """
-    from entrez_kit.corpus.store.database import lock_corpus
-
     with store.reading() as connection:
         dim = vector_index.read_dimensions(connection).get(model)
         if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):

@@ -9,12 +9,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, run
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import is_loopback
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -52,8 +54,6 @@ def read_server(settings: Settings) -> Server:
         NotConfigured: no server is configured, its address is invalid, or the key must not be sent there.
         LocalIndexError: the server cannot be used with ``--offline``.
     """
-    from entrez_kit.services.transport import is_loopback
-
     if settings.weaviate_url is None:
         raise NotConfigured(
             "No Weaviate server is configured.",
@@ -124,11 +124,7 @@ def connect(settings: Settings) -> "WeaviateClient":
 
 
 def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
-    from urllib.request import proxy_bypass
-
     from weaviate import config, connect_to_custom
-
-    from entrez_kit.services.transport import is_loopback
 
     # The client would log the full text of rejected objects; the result names each of them anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
