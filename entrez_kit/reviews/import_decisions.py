@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Result, Warned, omit_if_empty
@@ -16,7 +15,7 @@ from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
-from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.match_rows import MatchedBy, RowMatcher
 from entrez_kit.reviews.read_screening import Row, read_rows
 from entrez_kit.reviews.search_review import ReviewRequest
@@ -98,18 +97,14 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
             number = review.next_run
             review.decisions = imported.decisions
             compute_flow(review)  # contradictions with other stages are an error before anything is stored
-            run = Run(
-                number=number,
-                step="screen_import",
-                started=started,
-                finished=get_now(),
-                version=__version__,
+            run = review.end_run(
+                "screen_import",
+                started,
                 source=request.stage,
                 files=[
                     FileOfRun(name=file.file.rpartition("/")[2], sha256=_compute_hash(file)) for file in request.files
                 ],
                 counts={"rows": len(rows), "applied": imported.applied},
-                records_sha256="",
             )
             save(review, run)
     return ScreenImportResult(
