@@ -243,19 +243,24 @@ def _read_page(
     if len(set(names)) < len(names):
         raise malformed_error("Europe PMC search", "a record that is listed twice")
     for record in records:
-        form, own = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
-        if own and form and not form.fullmatch(own):
-            raise malformed_error("Europe PMC search", f"{own[:40]!r} is not an id of {record['source']}")
-        if record.get("source") == "MED" and record.get("pmid") not in (None, "", own):
-            raise malformed_error("Europe PMC search", f"the record {own[:40]} has the PMID {str(record['pmid'])[:40]}")
-        if not is_id_list and not record.keys() - _ID_FIELDS:
-            raise malformed_error("Europe PMC search", f"the record {own[:40]} has no content")
+        _check_record(record, is_id_list=is_id_list)
     if len(results) > min(page_size, count):
         raise malformed_error("Europe PMC search", f"{len(results)} results of {count} on a page of {page_size}")
     is_foreign = any(not any(matches(record) for matches in lookups) for record in records)
     if lookups and is_foreign and not all(any(map(matches, records)) for matches in lookups):
         raise malformed_error("Europe PMC search", "records of other ids than those requested")
     return document
+
+
+def _check_record(record: Mapping[str, Any], *, is_id_list: bool) -> None:
+    """Raise if the ids of a record contradict each other, or it has no content although it must."""
+    form, own = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
+    if own and form and not form.fullmatch(own):
+        raise malformed_error("Europe PMC search", f"{own[:40]!r} is not an id of {record['source']}")
+    if record.get("source") == "MED" and record.get("pmid") not in (None, "", own):
+        raise malformed_error("Europe PMC search", f"the record {own[:40]} has the PMID {str(record['pmid'])[:40]}")
+    if not is_id_list and not record.keys() - _ID_FIELDS:
+        raise malformed_error("Europe PMC search", f"the record {own[:40]} has no content")
 
 
 def _read_results(page: dict[str, Any]) -> Any:

@@ -36,9 +36,8 @@ def _format_number(number: int) -> str:
 
 
 def _list_fields(document: Document) -> Iterator[tuple[str, str]]:
-    for tag, value in (*_list_heads(document), *_list_people(document), *_list_tails(document)):
-        if value:
-            yield tag, value
+    for list_some in (_list_heads, _list_people, _list_publication, _list_subjects, _list_ids_and_history):
+        yield from ((tag, value) for tag, value in list_some(document) if value)
 
 
 def _list_heads(document: Document) -> Iterator[tuple[str, str]]:
@@ -85,15 +84,12 @@ def _describe(person: Person, full: str, short: str) -> Iterator[tuple[str, str]
         yield "AD", place
 
 
-def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
-    for language in document.languages:
-        yield "LA", language
-    for accession in document.accessions:
-        yield "SI", accession
-    for grant in document.grants:
-        yield "GR", "/".join(grant)
-    for kind in document.publication_types:
-        yield "PT", kind
+def _list_publication(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the fields about the form of a publication, its journal and its publisher."""
+    yield from (("LA", language) for language in document.languages)
+    yield from (("SI", accession) for accession in document.accessions)
+    yield from (("GR", "/".join(grant)) for grant in document.grants)
+    yield from (("PT", kind) for kind in document.publication_types)
     yield "DEP", _format_number(document.electronic_date.number)
     yield "TT", document.vernacular_title
     yield "PL", document.publisher_location or document.country
@@ -101,35 +97,32 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     yield "TA", document.journal_ta
     yield "JT", document.journal_title
     yield "JID", document.nlm_id
-    for number, name in document.chemicals:
-        yield "RN", f"{number} ({name})"
-    for subset in document.subsets:
-        yield "SB", subset
-    for heading in document.headings:
-        yield "MH", _format_heading(heading)
+
+
+def _list_subjects(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the fields of indexing, of related records and of keywords."""
+    yield from (("RN", f"{number} ({name})") for number, name in document.chemicals)
+    yield from (("SB", subset) for subset in document.subsets)
+    yield from (("MH", _format_heading(heading)) for heading in document.headings)
     for correction in document.corrections:
         if correction.kind in NOTICES:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
             yield NOTICES[correction.kind][0], f"{correction.source}{pmid}"
-    owners = dict.fromkeys(owner for owner, _, _ in document.keywords)
-    for owner in owners:
-        yield "OTO", owner
-    for _, word, major in document.keywords:
-        yield "OT", f"*{word}" if major else word
+    yield from (("OTO", owner) for owner in dict.fromkeys(owner for owner, _, _ in document.keywords))
+    yield from (("OT", f"*{word}" if major else word) for _, word, major in document.keywords)
     for person in document.investigators:
         yield "FIR", person.full
         yield "IR", person.short
     yield "COIS", document.conflict_of_interest
+
+
+def _list_ids_and_history(document: Document) -> Iterator[tuple[str, str]]:
     yield "PMC", document.pmcid
     yield "MID", document.get_identifier("mid")
     for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
         yield tag, _format_event(document, *kinds)
-    for kind, day, clock in document.history:
-        if day:
-            yield "PHST", f"{day.slashed} {clock} [{kind}]"
-    for kind, value in document.ids:
-        if kind in ("doi", "pii", "bookaccession"):
-            yield "AID", f"{value} [{kind}]"
+    yield from (("PHST", f"{day.slashed} {clock} [{kind}]") for kind, day, clock in document.history if day)
+    yield from (("AID", f"{value} [{kind}]") for kind, value in document.ids if kind in ("doi", "pii", "bookaccession"))
     yield "PST", document.publication_status
     yield "SO", format_citation(document)
 
