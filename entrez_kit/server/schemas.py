@@ -1,6 +1,6 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
@@ -239,14 +239,35 @@ def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]
     """Inline references, drop parts without information, and reduce "X or null" to X."""
     schema = _resolve(schema, definitions)
     options = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    result = _drop_usual_members(_reduce_options(schema, options, definitions))
+    if "anyOf" in result:
+        result["anyOf"] = [_compact_schema(part, definitions) for part in options]
+    if "properties" in result:
+        parts = {name: _compact_schema(part, definitions) for name, part in result["properties"].items()}
+        required = result.get("required", ())
+        result["properties"] = {
+            name: part if name in required else add_neutral_value(part) for name, part in parts.items()
+        }
+    if isinstance(result.get("items"), Mapping):
+        result["items"] = _compact_schema(result["items"], definitions)
+    return result
+
+
+def _reduce_options(schema: Schema, options: Sequence[Schema], definitions: Mapping[str, Schema]) -> Schema:
+    """Return a schema without alternatives, if it has one option besides null, or only strings."""
     if len(options) == 1:
         own = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**_resolve(options[0], definitions), **own}
-    elif any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
+        return {**_resolve(options[0], definitions), **own}
+    if any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
         # Hosts reject alternatives; the names that are always valid stand in the description.
         names = [str(name) for part in options for name in part.get("enum", ())]
         own = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
+        return {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
+    return schema
+
+
+def _drop_usual_members(schema: Mapping[str, Any]) -> Schema:
+    """Return a schema without usual default values, bounds that calls never reach, and repeated choices."""
     result: Schema = {key: schema[key] for key in _KEPT if key in schema}
     default = result.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
@@ -265,16 +286,6 @@ def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]
     if choices and "description" in result:
         *most, last = map(str, choices)
         result["description"] = result["description"].replace(f": {', '.join(most)} or {last}.", ".")
-    if "anyOf" in result:
-        result["anyOf"] = [_compact_schema(part, definitions) for part in options]
-    if "properties" in result:
-        parts = {name: _compact_schema(part, definitions) for name, part in result["properties"].items()}
-        required = result.get("required", ())
-        result["properties"] = {
-            name: part if name in required else add_neutral_value(part) for name, part in parts.items()
-        }
-    if isinstance(result.get("items"), Mapping):
-        result["items"] = _compact_schema(result["items"], definitions)
     return result
 
 

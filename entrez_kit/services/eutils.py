@@ -466,17 +466,8 @@ class EUtils(ServiceClient):
         """
         if not isinstance(request, ParsedRequest):
             request = ParsedRequest.parse(request, CREDENTIALS)
-        url, encoded = f"{self._base}/{request.script}", request.encoded
-        parameters, ids = request.parameters, request.ids
-        # Bio.Entrez does not encode a bar; encoded it has three characters.
-        length = (
-            len(url)
-            + 1
-            + len(encoded)
-            + 2 * encoded.count("|")
-            + count_credential_characters(self._settings, "eutils", url)
-        )
-        method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
+        url, parameters, ids = f"{self._base}/{request.script}", request.parameters, request.ids
+        method: Method = "POST" if post or len(ids) > MAX_GET_IDS or self._is_long(url, request.encoded) else "GET"
         uses_history = not parameters.keys().isdisjoint(("usehistory", "webenv", "query_key"))
         is_cacheable = cacheable and self._cached and not uses_history
         call = Call(
@@ -486,7 +477,7 @@ class EUtils(ServiceClient):
             params=request.params,
             expect=expect,
             method=method,
-            encoded=encoded,
+            encoded=request.encoded,
             ttl=get_ttl(request.endpoint, parameters.get("db")) if is_cacheable else None,
             deadline_ms=deadline_ms,
             fresh=fresh,
@@ -511,6 +502,12 @@ class EUtils(ServiceClient):
                 f"{exc.message.rstrip('.')}. A search of {database} finds all of them.",
                 details={**exc.details, "reason": "contradiction"},
             ) from None
+
+    def _is_long(self, url: str, encoded: str) -> bool:
+        """Return whether the URL of a GET, with credentials, would be too long."""
+        credentials = count_credential_characters(self._settings, "eutils", url)
+        # Bio.Entrez does not encode a bar; encoded it has three characters.
+        return len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials > MAX_GET_CHARACTERS
 
     def _build_incomplete(self, call: Call[T], content: bytes, value: T, error: UpstreamError) -> Reply[T]:
         """Return the incomplete reply of the last attempt, which failed with an error."""

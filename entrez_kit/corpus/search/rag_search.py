@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from textwrap import shorten
 from typing import Any, ClassVar, Final, Literal
@@ -98,11 +98,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
         passages = _find_passages(connection, request.query, [candidate for candidate, *_ in scored])
-        wanted_texts = json.dumps(list(passages.values()) if request.details else [])
-        rows = connection.execute(
-            "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted_texts,)
-        ).fetchall()
-    snippets = {row["uuid"]: shorten(row["text"], MAX_SNIPPET, placeholder=" …") for row in rows}
+        snippets = _read_snippets(connection, passages.values()) if request.details else {}
     result = RagSearchResult(
         results=[
             RagHit(
@@ -137,6 +133,14 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
             )
         )
     return result
+
+
+def _read_snippets(connection: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of passages."""
+    rows = connection.execute(
+        "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (json.dumps(list(uuids)),)
+    )
+    return {row["uuid"]: shorten(row["text"], MAX_SNIPPET, placeholder=" …") for row in rows}
 
 
 def _find_candidates(
