@@ -116,11 +116,11 @@ class _MathLine:
 
     def _add_scripts(self, nodes: Sequence[Any], kinds: Sequence[str]) -> None:
         """Add a base, the first node, and its scripts."""
-        for place, node in enumerate(nodes, start=-1):
-            if place < 0:
+        for number, node in enumerate(nodes, start=-1):
+            if number < 0:
                 self._add_base(node)
             else:
-                self._add_script(node, kinds[place] if place < len(kinds) else "sup")
+                self._add_script(node, kinds[number] if number < len(kinds) else "sup")
 
     def _add_token(self, text: str) -> None:
         """Add a token, after a space if it would join the token before it into one word ("5" and "mg")."""
@@ -156,12 +156,12 @@ class _MathLine:
         """Add a base with scripts on both sides, in reading order."""
         names = [get_local_name(node) for node in nodes]
         split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
-        for place, node in enumerate(nodes[split + 1 :]):
-            self._add_script(node, "sup" if place % 2 else "sub")
+        for number, node in enumerate(nodes[split + 1 :]):
+            self._add_script(node, "sup" if number % 2 else "sub")
         for node in nodes[:1]:
             self._add_base(node)
-        for place, node in enumerate(nodes[1:split]):
-            self._add_script(node, "sup" if place % 2 else "sub")
+        for number, node in enumerate(nodes[1:split]):
+            self._add_script(node, "sup" if number % 2 else "sub")
 
     def _read_parts(self, element: Any) -> list[str]:
         return [self._read_inner(node) for node in _list_nodes(element)]
@@ -194,7 +194,7 @@ def _add_brackets(text: str) -> str:
     if not _COMPOUND.search(text):
         return text
     inside = text[1:-1]
-    first_closing = min((place for mark in ")]" if (place := inside.find(mark)) >= 0), default=len(inside))
+    first_closing = min((position for mark in ")]" if (position := inside.find(mark)) >= 0), default=len(inside))
     apart = max(inside.rfind("("), inside.rfind("[")) > first_closing  # "(a) + (b)" is not one pair
     whole = text[:1] in ("(", "[") and text[-1:] in (")", "]") and not apart
     return text if whole else _wrap(text, "(", ")")

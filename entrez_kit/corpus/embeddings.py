@@ -116,9 +116,9 @@ class Embedder:
         normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
         return normalised
 
-    def _invalid_reply(self, what: str) -> EmbeddingsError:
+    def _invalid_reply(self, problem: str) -> EmbeddingsError:
         return EmbeddingsError(
-            f"{self.name} returned {what}.", details={"reason": "invalid_response", "model": self.name}
+            f"{self.name} returned {problem}.", details={"reason": "invalid_response", "model": self.name}
         )
 
 

@@ -33,13 +33,13 @@ from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
 
 
-def _too_many_error(request: SyncRequest, count: int, most: int) -> InvalidInput:
+def _too_many_error(request: SyncRequest, count: int, limit: int) -> InvalidInput:
     command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
     return InvalidInput(
-        f"The query finds {count:,} records. One call can fetch at most {most:,}.",
+        f"The query finds {count:,} records. One call can fetch at most {limit:,}.",
         invalid_input=f"term={request.term}",
         recovery_hint=f"Run this in a terminal, which has no time limit: {command}",
-        details={"reason": "too_many_records", "count": count, "limit": most, "command": command},
+        details={"reason": "too_many_records", "count": count, "limit": limit, "command": command},
     )
 
 
@@ -315,9 +315,9 @@ class _SyncRun:
         members = self.store.read(
             membership.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock())
         )
-        gone = sorted(set(members) - set(listed) - set(self.report.unavailable))
-        self.total += len(gone)
-        yield from self._fetch_and_commit_unlisted(gone)
+        withdrawn = sorted(set(members) - set(listed) - set(self.report.unavailable))
+        self.total += len(withdrawn)
+        yield from self._fetch_and_commit_unlisted(withdrawn)
 
     def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)

@@ -236,9 +236,9 @@ def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[War
         return []
     names = [link.name for link in info.links if link.db_to == request.target]
     if request.link_name and request.link_name not in names:
-        leads = next((link.db_to for link in info.links if link.name == request.link_name), None)
-        what = f"leads to {leads}" if leads else "is not in NCBI's list"
-        message = f"The link {request.link_name} {what}. Links from {request.source} to {request.target}: " + (
+        target = next((link.db_to for link in info.links if link.name == request.link_name), None)
+        problem = f"leads to {target}" if target else "is not in NCBI's list"
+        message = f"The link {request.link_name} {problem}. Links from {request.source} to {request.target}: " + (
             ", ".join(names) or "none"
         )
         return [Warn(code="unknown_link", message=f"{message}.")]

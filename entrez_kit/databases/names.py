@@ -128,7 +128,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
 
 
 EINFO: Final = XmlShape(
-    "EInfo", "einfo.dtd", due={"DbInfo": "DbName Count FieldList LastUpdate", "Field": "Name", "Link": "Name"}
+    "EInfo", "einfo.dtd", required={"DbInfo": "DbName Count FieldList LastUpdate", "Field": "Name", "Link": "Name"}
 )
 
 

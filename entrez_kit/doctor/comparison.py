@@ -66,7 +66,7 @@ def compare(
     unreached: Collection[str] = (),
     examples: Examples | None = None,
     probes: Collection[Probe] = PROBES,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = lambda done, total: None,
     responder: Responder | None = None,
 ) -> list[Compared]:
     """Send the probes to all services concurrently, and compare the replies with their known shapes.
@@ -261,7 +261,7 @@ def _is_page(body: bytes) -> bool:
 
 def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
     """Return the difference that an error shows in the replies of a service."""
-    reason, where = error.reason or "", str(error.details.get("endpoint") or probe.name)
+    reason, endpoint = error.reason or "", str(error.details.get("endpoint") or probe.name)
     if reason == "redirected":
         kind = "moved"
     elif reason in ("retired", "new_parameter"):
@@ -276,4 +276,4 @@ def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
         kind = "other_content"
     else:
         kind = "unreadable"
-    return ShapeDifference(kind, where, error.message)
+    return ShapeDifference(kind, endpoint, error.message)

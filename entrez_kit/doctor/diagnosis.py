@@ -47,7 +47,7 @@ def diagnose(
     all_services: bool = False,
     deep: bool = False,
     save: Path | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
     resolver: Resolver = resolve_host,
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,

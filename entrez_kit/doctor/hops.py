@@ -122,34 +122,34 @@ class HopCheck:
         with notes.check("tls") as check:
             self._encrypt(target, connection, check)
 
-    def _resolve(self, stop: SplitResult, check: Check) -> list[str]:
+    def _resolve(self, address: SplitResult, check: Check) -> list[str]:
         try:
-            host, port = stop.hostname, get_port(stop)
+            host, port = address.hostname, get_port(address)
         except ValueError:
             host, port = None, 0
         if not host:
             raise CheckEnded(
-                f"the proxy address {redact_origin(stop)} is invalid",
+                f"the proxy address {redact_origin(address)} is invalid",
                 "Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, e.g. http://proxy.example.org:3128.",
                 code=NotConfigured.code,
             )
-        whose = f"the proxy {host}" if self.route.proxy else host
+        label = f"the proxy {host}" if self.route.proxy else host
         if is_address(host):
-            check.add(f"{whose} is an IP address")
+            check.add(f"{label} is an IP address")
             return [host]
         try:
             addresses = list(call_with_timeout(lambda: self.resolver(host, port), self.patience))
         except TimeoutError:
             raise CheckEnded(
-                f"no name server answered for {whose} within {self.patience:g} s",
+                f"no name server answered for {label} within {self.patience:g} s",
                 "Check the network connection and the name servers of this machine.",
             ) from None
         except (OSError, UnicodeError) as exc:
-            raise CheckEnded(f"{whose} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
+            raise CheckEnded(f"{label} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
         if not addresses:
-            raise CheckEnded(f"{whose} has no address", _name_hint(self.route))
+            raise CheckEnded(f"{label} has no address", _name_hint(self.route))
         listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
-        check.add(f"{whose} is {listed}")
+        check.add(f"{label} is {listed}")
         return addresses
 
     def _connect(self, stop: SplitResult, addresses: list[str], check: Check) -> socket.socket:

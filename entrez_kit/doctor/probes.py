@@ -152,14 +152,14 @@ class Probe:
     needs: Callable[[Examples], str | None] = lambda examples: None
 
 
-def describe_other_content(what: str) -> ShapeDifference:
+def describe_other_content(problem: str) -> ShapeDifference:
     """Return the difference of a valid reply with unexpected content."""
-    return ShapeDifference("other_content", "reply", what)
+    return ShapeDifference("other_content", "reply", problem)
 
 
-def _require(value: object, what: str) -> Iterator[ShapeDifference]:
+def _require(value: object, problem: str) -> Iterator[ShapeDifference]:
     if not value:
-        yield describe_other_content(what)
+        yield describe_other_content(problem)
 
 
 def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterator[ShapeDifference]:

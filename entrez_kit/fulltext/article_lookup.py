@@ -165,6 +165,8 @@ class ArticleLookup:
 
 def find_emails(record: Article) -> list[str]:
     """Return the first e-mail addresses in the affiliations of a record."""
-    places = (place for author in record.authors for place in author.affiliations if "@" in place)
-    addresses = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
+    affiliations = (
+        affiliation for author in record.authors for affiliation in author.affiliations if "@" in affiliation
+    )
+    addresses = (match.rstrip(".-'") for affiliation in affiliations for match in _EMAIL.findall(affiliation))
     return [*dict.fromkeys(addresses)][:MAX_EMAILS]

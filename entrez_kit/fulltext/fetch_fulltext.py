@@ -47,12 +47,12 @@ def _read_kind(text: str, kind: IdKind) -> Identifier | None:
     return identifier if identifier is not None and identifier.kind == kind else None
 
 
-def _validate_kind(kind: IdKind, what: str) -> AfterValidator:
+def _validate_kind(kind: IdKind, label: str) -> AfterValidator:
     """Return a validator that refuses texts that are not an id of a kind."""
 
     def check(text: str) -> str:
         if _read_kind(text, kind) is None:
-            raise ValueError(f"{text[:50]!r} is not a {what}")
+            raise ValueError(f"{text[:50]!r} is not a {label}")
         return text
 
     return AfterValidator(check)

@@ -236,15 +236,15 @@ def _tidy(markdown: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def unreadable(what: str, **details: object) -> UpstreamError:
+def unreadable(problem: str, **details: object) -> UpstreamError:
     """Return the error for a page or PDF that was fetched but has no usable text.
 
     Args:
-        what: the problem, in words that follow "it".
+        problem: the problem, in words that follow "it".
         details: more details.
     """
     return UpstreamError(
-        f"The copy cannot be used: it {what}",
+        f"The copy cannot be used: it {problem}",
         recovery_hint="Open the address in a browser.",
-        details={"reason": "parse_failed", "what": what, **details},
+        details={"reason": "parse_failed", "what": problem, **details},
     )

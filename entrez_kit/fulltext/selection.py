@@ -111,10 +111,10 @@ def _share_in_order(sizes: Sequence[int], budget: int) -> list[int]:
 def _share_evenly(sizes: Sequence[int], budget: int) -> list[int]:
     """Give each text an equal share; longer texts get the rest of short ones."""
     shares = [0] * len(sizes)
-    shortest_first = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
-    for waiting, place in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
-        shares[place] = min(sizes[place], budget // waiting)
-        budget -= shares[place]
+    shortest_first = sorted((index for index, size in enumerate(sizes) if size), key=lambda index: sizes[index])
+    for waiting, index in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
+        shares[index] = min(sizes[index], budget // waiting)
+        budget -= shares[index]
     return shares
 
 
@@ -268,4 +268,4 @@ def _is_below(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
 def _is_after(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
     """Return whether a number is the next one at the level of a section, or above it: 2.3 or 3 after 2.2."""
     places = range(1, len(section) + 1)
-    return number in [(*section[: place - 1], section[place - 1] + 1) for place in places]
+    return number in [(*section[: index - 1], section[index - 1] + 1) for index in places]

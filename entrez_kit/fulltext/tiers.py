@@ -221,11 +221,11 @@ class EuropePMCHits:
         """Return the record of an article, preferably one with full text."""
         with self._lock:
             if lookup.wanted.value not in self._requested:
-                due = [
+                expected = [
                     key for key, one in self._lookups.items() if key not in self._requested and one.is_without_pmc_text
                 ]
-                self._requested.update(due)
-                requested = collect_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
+                self._requested.update(expected)
+                requested = collect_batches(expected, len(expected), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
             error, own = (

@@ -140,8 +140,8 @@ def _read_page(fetched: "Downloaded") -> WebPage:
         raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else ""))
     page = convert_html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
-        what = f"is a page about the article ({page.word_count} words), not the article"
-        raise unreadable(what, pdf_url=page.pdf_url)
+        problem = f"is a page about the article ({page.word_count} words), not the article"
+        raise unreadable(problem, pdf_url=page.pdf_url)
     return page
 
 

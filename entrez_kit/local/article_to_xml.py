@@ -324,7 +324,10 @@ def _write_person(tag: str, person: Author) -> str:
         _write_text("Suffix", person.suffix),
         _write_text("CollectiveName", person.collective_name),
         _write_text("Identifier", person.orcid, Source="ORCID"),
-        *(_write_element("AffiliationInfo", _write_text("Affiliation", place)) for place in person.affiliations),
+        *(
+            _write_element("AffiliationInfo", _write_text("Affiliation", affiliation))
+            for affiliation in person.affiliations
+        ),
         ValidYN="Y",
         EqualContrib="Y" if person.equal_contribution else None,
     )

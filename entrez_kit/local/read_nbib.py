@@ -218,9 +218,9 @@ def _read_detail(tag: str, value: str, person: Values, *, is_short_name: bool) -
 
 def _read_name(value: str) -> Values:
     """Read "Doe, Jane A Jr" or "Doe JA Jr"."""
-    last, comma, given = value.partition(",")
+    last, comma, first_name = value.partition(",")
     if comma:
-        return _omit_empty({"last_name": last.strip(), "first_name": given.strip()})
+        return _omit_empty({"last_name": last.strip(), "first_name": first_name.strip()})
     last, _, initials = value.rpartition(" ")
     return {"last_name": last, "initials": initials} if last else {"last_name": value}
 
@@ -230,9 +230,9 @@ def _read_initials(short: str, person: Values) -> Values:
     last = str(person.get("last_name", ""))
     initials, _, suffix = short.removeprefix(last).strip().partition(" ")
     found = _omit_empty({"initials": initials, "suffix": suffix})
-    given = str(person.get("first_name", ""))
-    if suffix and given.endswith(f" {suffix}"):
-        found["first_name"] = given.removesuffix(f" {suffix}")
+    first_name = str(person.get("first_name", ""))
+    if suffix and first_name.endswith(f" {suffix}"):
+        found["first_name"] = first_name.removesuffix(f" {suffix}")
     return found
 
 

@@ -54,9 +54,9 @@ def warn_about_missing(pmids: Sequence[str]) -> Warn:
     return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {join_names(pmids)}.")
 
 
-def _truncate(text: str, most: int) -> str:
+def _truncate(text: str, limit: int) -> str:
     """Return a text on one line; truncate a longer text at the end of a word."""
     words = " ".join(text.split())
-    if len(words) <= most:
+    if len(words) <= limit:
         return words
-    return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
+    return f"{words[: limit - 1].rpartition(' ')[0] or words[: limit - 1]}…"

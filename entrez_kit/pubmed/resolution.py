@@ -103,7 +103,7 @@ CONVERTED: Final = JsonShape(
             }
         ],
     },
-    due="status records",
+    required="status records",
 )
 
 

@@ -72,13 +72,13 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], search: Callable[[st
         search: searches a term; the reply has up to a number of PMIDs.
     """
     names = [Argument(name, marked=True) for name in filters]
-    what = _join_names(names, "and") if names else "the MeSH terms of the query"
+    subject = _join_names(names, "and") if names else "the MeSH terms of the query"
     try:
         with tracing.keep_fidelity():
             hidden = search(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f". These records could not be counted: {exc.message}"
-        message = FrontendText("Records without MeSH terms cannot match ", what, why)
+        message = FrontendText("Records without MeSH terms cannot match ", subject, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
     number = hidden.count
     if not number:
@@ -87,7 +87,7 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], search: Callable[[st
         records = format_count(number, "record with the same words has", "records with the same words have")
     else:
         records = format_count(number, "more record would match, but has", "more records would match, but have")
-    for_filters = (" for ", what) if names else ()
+    for_filters = (" for ", subject) if names else ()
     message = FrontendText(f"{records} no MeSH terms (yet)", *for_filters, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 

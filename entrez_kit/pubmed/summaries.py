@@ -57,7 +57,7 @@ JSON: Final = JsonShape(
             },
         },
     },
-    due="result.uids",
+    required="result.uids",
 )
 
 Fields = dict[str, Any]

@@ -64,7 +64,7 @@ def fetch_from_europepmc(
         UpstreamError: Europe PMC did not answer, or the reply is invalid.
         RateLimited: Europe PMC refused, or no slot is free before the deadline.
     """
-    what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
+    direction: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
     articles: list[RelatedArticle] = []
     seen: set[tuple[str | None, ...]] = set()
     size = min(max(wanted, 25), MAX_PAGE)
@@ -73,7 +73,7 @@ def fetch_from_europepmc(
         page += 1
         try:
             reply = services.europepmc.fetch_links(
-                what, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
+                direction, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
             )
         except EntityNotFound:
             return articles, len(articles), page
@@ -113,7 +113,7 @@ LINKED: Final = JsonShape(
         "citationList": {"citation": [_LINKED_RECORD]},
         "referenceList": {"reference": [_LINKED_RECORD]},
     },
-    due="hitCount",
+    required="hitCount",
 )
 
 

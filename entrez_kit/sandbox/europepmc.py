@@ -74,8 +74,14 @@ class EuropePMCService:
         if end < len(hits) or (start and not page):
             following = _encode_cursor(end, query, sort) if page else cursor
             reply["nextCursorMark"] = following
-            asked = {"query": query, "cursorMark": following, "resultType": form, "pageSize": size, "format": "json"}
-            reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(asked, safe='=')}"
+            parameters = {
+                "query": query,
+                "cursorMark": following,
+                "resultType": form,
+                "pageSize": size,
+                "format": "json",
+            }
+            reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(parameters, safe='=')}"
         reply["request"] = {
             "queryString": query,
             "resultType": form,
@@ -135,19 +141,22 @@ class EuropePMCService:
             return answer_text("", 404)
         return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
 
-    def _answer_links(self, source: str, ext_id: str, what: str, request: LocalRequest) -> LocalReply:
+    def _answer_links(self, source: str, ext_id: str, direction: str, request: LocalRequest) -> LocalReply:
         size = min(max(request.get_number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
         page = max(request.get_number("page", 1), 1)
         corpus = self._corpus.collection
         number = corpus.find_number(ext_id) if source == "MED" else None
         pmids: Sequence[str] = ()
-        if number is not None and what == "citations":
+        if number is not None and direction == "citations":
             pmids = corpus.find_citing(ext_id)
         elif number is not None:
             pmids = list(dict.fromkeys(corpus.read_document(number).cited_pmids))
-        shown = pmids[(page - 1) * size : page * size]
-        entries = [self._build_link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
-        outer, inner = ("citationList", "citation") if what == "citations" else ("referenceList", "reference")
+        page_pmids = pmids[(page - 1) * size : page * size]
+        entries = [
+            self._build_link(pmid, position, direction)
+            for position, pmid in enumerate(page_pmids, start=(page - 1) * size + 1)
+        ]
+        outer, inner = ("citationList", "citation") if direction == "citations" else ("referenceList", "reference")
         return answer_json(
             {
                 "version": VERSION,
@@ -157,7 +166,7 @@ class EuropePMCService:
             }
         )
 
-    def _build_link(self, pmid: str, place: int, what: str) -> Record:
+    def _build_link(self, pmid: str, position: int, direction: str) -> Record:
         number = self._corpus.collection.find_number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
@@ -172,9 +181,9 @@ class EuropePMCService:
                 "pageInfo": found.pages,
             }
             entry |= {key: value for key, value in about.items() if value}
-        if what == "citations":
+        if direction == "citations":
             return {**entry, "citedByCount": 0 if number is None else self._corpus.count_citations(number)}
-        return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
+        return {**entry, "citedOrder": position, "match": "Y" if number is not None else "N"}
 
 
 def _score_words(shelf: Shelf, words: Sequence[str], records: BitMap) -> Counter[int]:

@@ -56,10 +56,10 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
     return dict(faults)
 
 
-def _faults_error(what: str, problem: str) -> InvalidInput:
+def _faults_error(fault: str, problem: str) -> InvalidInput:
     return InvalidInput(
         FrontendText(Argument("faults"), f": {problem}."),
-        invalid_input=f"faults={what}",
+        invalid_input=f"faults={fault}",
         recovery_hint=f"Give for example 429=.05,500=.02. The kinds are {', '.join(KINDS)}.",
         details={"reason": "bad_faults"},
     )

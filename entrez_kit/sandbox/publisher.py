@@ -111,13 +111,13 @@ def render_pdf(document: Document) -> bytes:
 def _build_file(objects: list[bytes]) -> bytes:
     """Return a PDF file with these objects and their cross-reference table; the last object contains the title."""
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-    places = []
+    offsets = []
     for number, content in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += b"%d 0 obj\n%b\nendobj\n" % (number, content)
     table = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     size, info = len(objects) + 1, len(objects)
     out += b"trailer\n<< /Size %d /Root 1 0 R /Info %d 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, info, table)
     return bytes(out)

@@ -44,10 +44,10 @@ class OrganismQuery(SmallQuery):
         wanted = add_descendants(taxids) if explodes else taxids
         return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
 
-    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Uids, str] | None:
+    def match_name(self, run: Sequence[str], position: int) -> tuple[int, Uids, str] | None:
         """Match the words from this position to an organism; records with the name in any field match too."""
-        for length in range(min(_MAX_NAME_WORDS, len(run) - place), 0, -1):
-            phrase = " ".join(run[place : place + length])
+        for length in range(min(_MAX_NAME_WORDS, len(run) - position), 0, -1):
+            phrase = " ".join(run[position : position + length])
             taxa = find_taxa(phrase)
             if taxa:
                 found = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)

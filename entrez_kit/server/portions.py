@@ -138,7 +138,11 @@ class Portion:
             return record
         out = {path[1:] for path in self.fields if path.startswith("-")}
         wanted = {path for path in self.fields if not path.startswith("-")}
-        out |= {again for again, first in self.duplicate_fields.items() if again not in wanted and first not in out}
+        out |= {
+            duplicate
+            for duplicate, first in self.duplicate_fields.items()
+            if duplicate not in wanted and first not in out
+        }
         if wanted:
             wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
             lacking = [name for name in self.fields if name in self.known and "." not in name and name not in record]
@@ -151,19 +155,19 @@ class Portion:
         statuses = _InputStatuses.of(document, self.inputs, len(records))
         room = self._count_room(base, statuses)
         start = min(self.start, len(records))
-        taken: list[Any] = []
+        records_that_fit: list[Any] = []
         for number, record in enumerate(records[start:], start):
             size = count_characters(record) + 1 + (count_characters(beside[number]) + 1 if number < len(beside) else 0)
             if size > room:
-                if taken:
+                if records_that_fit:
                     break
                 record, shortened = shorten(record, max(room, MIN_CUT))
                 cuts += shortened
                 size = room
             room -= size
-            taken.append(record)
-        end = start + len(taken)
-        base[self.member] = taken
+            records_that_fit.append(record)
+        end = start + len(records_that_fit)
+        base[self.member] = records_that_fit
         if beside:
             while end >= len(records) and end < len(beside) and (size := count_characters(beside[end]) + 1) <= room:
                 room, end = room - size, end + 1
@@ -176,21 +180,21 @@ class Portion:
         statuses = _InputStatuses.of(document, self.inputs, len(text.parts) if text.has_records else -1)
         room = self._count_room(base, statuses) - count_characters(text.head) - count_characters(text.tail)
         start = end = min(self.start, len(text.parts))
-        taken: list[str] = []
+        parts_that_fit: list[str] = []
         too_large: dict[int, int] = {}
         for number, part in enumerate(text.parts[start:], start):
             size = count_characters(part) - 2
             if size > room:
-                if taken:
+                if parts_that_fit:
                     break
                 if text.has_records:
                     too_large[number] = size - room + self.limit
                     end = number + 1
                     continue
             room -= size
-            taken.append(part)
+            parts_that_fit.append(part)
             end = number + 1
-        base[self.member] = text.head + "".join(taken) + text.tail
+        base[self.member] = text.head + "".join(parts_that_fit) + text.tail
         described = self._describe(document, statuses, start, end, len(text.parts), cuts, too_large)
         return {**base, "reply_cut": described}
 

@@ -241,9 +241,9 @@ class Toolbox:
         portion = next((portion for portion in portions if portion.member in document), portions[0])
         shortened_by = operation.agents.shortened_by
         if shortened_by is not None and shortened_by not in arguments and portion.has_too_large(document):
-            again = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
-            if again.result is not None:  # the same replies from the cache, with a cut
-                document = again.result.model_dump(mode="json")
+            shortened = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
+            if shortened.result is not None:  # the same replies from the cache, with a cut
+                document = shortened.result.model_dump(mode="json")
         details: dict[str, Any] = {}
         if not operation.agents.closed_schema:
             if outcome.error is not None:

@@ -10,7 +10,9 @@ from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import get_text, malformed_error, parse_reply, read_whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
-ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
+ELINK: Final = XmlShape(
+    "ELink", "elink.dtd", required={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"}
+)
 
 
 @dataclass(frozen=True, slots=True)

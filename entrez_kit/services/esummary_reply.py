@@ -89,19 +89,19 @@ def read_summaries(content: bytes, requested_ids: Sequence[str], read: Callable[
         UpstreamError: the reply has summaries of other records, or two of one record.
         IncompleteReply: a summary is missing or empty.
     """
-    due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
+    expected_uids = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
     document = parse_esummary(content)
     answered = find_uids(document)
-    if (due or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
+    if (expected_uids or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
         raise malformed_error("esummary", "two summaries of one record")
-    if due and (foreign := answered.described - due):
+    if expected_uids and (foreign := answered.described - expected_uids):
         raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-    if due and due.isdisjoint(answered.uids | answered.hollow):
+    if expected_uids and expected_uids.isdisjoint(answered.uids | answered.hollow):
         raise malformed_error("esummary", "summaries of other records than those requested")
     remove_summaries(document, answered.hollow)
-    refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
+    refused = answered.refused & expected_uids if expected_uids else frozenset(filter(is_uid, answered.refused))
     summaries = CheckedSummaries(document, read(document), refused)
-    missing = due - answered.uids if due else answered.hollow
+    missing = expected_uids - answered.uids if expected_uids else answered.hollow
     if missing or len(answered.uids) < len(set(requested_ids)):
         problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
         raise incomplete_reply_error("esummary", problem, content, summaries)

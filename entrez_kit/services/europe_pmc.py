@@ -112,8 +112,10 @@ class EuropePMC(ServiceClient):
         read = partial(_read_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups)
 
         def is_full(page: dict[str, Any]) -> bool:
-            due = min(page_size, read_whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
-            return len(_read_results(page) or ()) >= due
+            expected_count = (
+                min(page_size, read_whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
+            )
+            return len(_read_results(page) or ()) >= expected_count
 
         try:
             return self._request_path(
@@ -169,7 +171,7 @@ class EuropePMC(ServiceClient):
 
     def fetch_links(
         self,
-        what: Literal["citations", "references"],
+        direction: Literal["citations", "references"],
         source: str,
         ext_id: str,
         *,
@@ -180,7 +182,7 @@ class EuropePMC(ServiceClient):
         """Return a page of the citations or references of a record, as JSON with ``hitCount`` and a list.
 
         Args:
-            what: citations or references.
+            direction: citations or references.
             source: the collection of the record: MED, PMC, PPR ...
             ext_id: its id in the collection; in MED the PMID.
             page: 1 for the first page.
@@ -199,8 +201,8 @@ class EuropePMC(ServiceClient):
         if page < 1:
             raise invalid_argument("page", f"{page} is less than 1", page)
         return self._request_path(
-            what,
-            f"{source}/{quote(ext_id, safe='')}/{what}",
+            direction,
+            f"{source}/{quote(ext_id, safe='')}/{direction}",
             Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),
             params=(("page", str(page)), ("pageSize", str(page_size)), ("format", "json")),
             ttl=TTL["europepmc_citations"],
@@ -303,8 +305,8 @@ def _empty_reply_error(error: UpstreamError, cursor_mark: str, sort: str | None)
     if sort is not None and not all(key.split()[0].upper() in SORT_FIELDS for key in sort.split(",")):
         return _sort_error(sort, **error.details)
     if cursor_mark != FIRST_PAGE:
-        what = "gets an empty reply every time: it is invalid or expired"
-        return _cursor_error(cursor_mark, what, **error.details)
+        problem = "gets an empty reply every time: it is invalid or expired"
+        return _cursor_error(cursor_mark, problem, **error.details)
     return error
 
 
@@ -314,7 +316,7 @@ def _sort_error(sort: str, **details: object) -> InvalidInput:
     return invalid_argument("sort", problem, sort[:100], hint, **{**details, "reason": "europepmc_sort"})
 
 
-def _cursor_error(cursor_mark: str, what: str, **details: object) -> InvalidInput:
+def _cursor_error(cursor_mark: str, problem: str, **details: object) -> InvalidInput:
     hint = "Start again with '*' and then use the next_cursor of the previous page."
-    problem = f"{cursor_mark[:100]!r} {what}"
-    return invalid_argument("cursor", problem, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})
+    message = f"{cursor_mark[:100]!r} {problem}"
+    return invalid_argument("cursor", message, cursor_mark[:100], hint, **{**details, "reason": "europepmc_cursor"})

@@ -253,25 +253,27 @@ class EUtils(ServiceClient):
         """
         from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, replace_summaries
 
-        left = sorted(summaries.refused)
-        if not left:
+        unverified = sorted(summaries.refused)
+        if not unverified:
             return False
         retmode = params["retmode"]
         expect = expect_document("esummary", retmode)
         described: list[str] = []
         try:
             try:
-                again = self._request("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
-                described = sorted(find_uids(again).described.intersection(left))
-                replace_summaries(summaries.document, again, described)
-                left = [uid for uid in left if uid not in described]
+                retry = self._request(
+                    "esummary", {**params, "id": unverified}, expect, parse_esummary, cacheable=False
+                ).value
+                described = sorted(find_uids(retry).described.intersection(unverified))
+                replace_summaries(summaries.document, retry, described)
+                unverified = [uid for uid in unverified if uid not in described]
             except EntityNotFound:
                 pass
-            known = sorted(self.known_uids(params["db"], left))
+            known = sorted(self.known_uids(params["db"], unverified))
         except (UpstreamError, RateLimited):
             if not partial:
                 raise
-            known = left
+            known = unverified
         if known and not partial:
             raise UpstreamError(
                 f"NCBI sent no summary of {', '.join(known[:5])}, although a search finds the record.",
@@ -538,8 +540,8 @@ class EUtils(ServiceClient):
         for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
             batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
-            most = str(len(batch))
-            params = {"db": check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
+            batch_size = str(len(batch))
+            params = {"db": check_database(db), "term": term, "retmax": batch_size, "retstart": "0", "retmode": "xml"}
             expect = expect_document("esearch")
             reply = self._request(
                 "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids

@@ -192,17 +192,18 @@ def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None
         return None
     values = [dict(_list_places(element)) for element in elements]
     contents = [etree.tostring(element, with_tail=False) for element in elements]
-    found = Counter(path for of in values for path, text in of.items() if _list_variants(text) & known)
+    found = Counter(path for by_path in values for path, text in by_path.items() if _list_variants(text) & known)
     texts = {
-        path: {(of[path], content) for of, content in zip(values, contents, strict=True) if path in of}
+        path: {(by_path[path], content) for by_path, content in zip(values, contents, strict=True) if path in by_path}
         for path in found
     }
     paths = [path for path in found if len(dict(texts[path])) == len(texts[path])]
     best = max(paths, key=lambda path: found[path], default="")
-    if not best or found[best] * 2 < len(elements) or any(best not in of for of in values):
+    if not best or found[best] * 2 < len(elements) or any(best not in by_path for by_path in values):
         return None
     return [
-        FetchedNames(frozenset(name for path in paths for name in _list_variants(of.get(path, "")))) for of in values
+        FetchedNames(frozenset(name for path in paths for name in _list_variants(by_path.get(path, ""))))
+        for by_path in values
     ]
 
 

@@ -84,13 +84,13 @@ class XmlShape(Shape):
     Args:
         dtd: the file with NCBI's DTD in Biopython; None without a DTD.
         undeclared: elements that the DTD does not declare, separated by spaces; ``name@attribute`` allows any value.
-        due: the required descendants of an element, separated by spaces.
+        required: the required descendants of an element, separated by spaces.
         forms: the pattern of an element's complete text.
     """
 
     dtd: str | None = None
     undeclared: str = ""
-    due: Mapping[str, str] = field(default_factory=dict)
+    required: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
@@ -118,9 +118,9 @@ class XmlShape(Shape):
                 yield ShapeDifference(
                     "other_form", name, f'<{name}> in an unknown form: "{_shorten_text(element.text or "")}"'
                 )
-            for due in self.due.get(name, "").split():
-                if element.find(f".//{{*}}{due}") is None:
-                    yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
+            for required in self.required.get(name, "").split():
+                if element.find(f".//{{*}}{required}") is None:
+                    yield ShapeDifference("missing", f"{name}/{required}", f"no <{required}> in <{name}>")
 
 
 def _get_root(reply: bytes) -> Any:
@@ -172,18 +172,18 @@ class JsonShape(Shape):
 
     Args:
         fields: the known fields.
-        due: the paths of the required fields, separated by spaces.
+        required: the paths of the required fields, separated by spaces.
     """
 
     fields: Fields
-    due: str = ""
+    required: str = ""
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         try:
             document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
             return
-        for path in self.due.split():
+        for path in self.required.split():
             if not _holds(document, path):
                 yield ShapeDifference("missing", path, f"no {path}")
         yield from compare_values(document, self.fields, "")
@@ -210,8 +210,8 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
     elif known is not object:
         types = _to_types(known)
         if type(value) not in types:
-            due = " or ".join(_TYPES[one] for one in types)
-            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {due}")
+            expected = " or ".join(_TYPES[one] for one in types)
+            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {expected}")
 
 
 def _to_types(known: Any) -> tuple[type, ...]:
@@ -237,12 +237,12 @@ class TextShape(Shape):
     Args:
         line: matches a line with a name, which is its first group.
         known: the known names, separated by spaces.
-        due: the required names.
+        required: the required names.
     """
 
     line: re.Pattern[bytes]
     known: str
-    due: str = ""
+    required: str = ""
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         met = [name.decode("ascii", "replace") for name in self.line.findall(reply)]
@@ -250,7 +250,7 @@ class TextShape(Shape):
         for name in met:
             if name not in known:
                 yield ShapeDifference("unknown_field", name, f"unknown field {_shorten_text(name)}")
-        for name in self.due.split():
+        for name in self.required.split():
             if name not in met:
                 yield ShapeDifference("missing", name, f"no {name}")
 

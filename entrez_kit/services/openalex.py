@@ -15,7 +15,7 @@ from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
 
 WORK: Final = JsonShape(
-    "OpenAlex's record", {**require_texts("id doi"), "is_retracted": bool}, due="id doi is_retracted"
+    "OpenAlex's record", {**require_texts("id doi"), "is_retracted": bool}, required="id doi is_retracted"
 )
 
 MAX_DOIS: Final = 50

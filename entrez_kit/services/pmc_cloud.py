@@ -31,7 +31,7 @@ LISTING: Final = XmlShape(
     undeclared="ListBucketResult Name Prefix KeyCount MaxKeys Delimiter IsTruncated CommonPrefixes Contents Key"
     " LastModified ETag Size StorageClass Marker NextMarker StartAfter ContinuationToken NextContinuationToken"
     " EncodingType Owner ID DisplayName ChecksumAlgorithm ChecksumType",
-    due={"ListBucketResult": "Prefix"},
+    required={"ListBucketResult": "Prefix"},
 )
 RECORD: Final = JsonShape(
     "PMC's record of a version",
@@ -42,7 +42,7 @@ RECORD: Final = JsonShape(
         **dict.fromkeys(("is_pmc_openaccess", "is_manuscript", "is_historical_ocr", "is_retracted"), bool),
         "media_urls": object,
     },
-    due="pmcid xml_url",
+    required="pmcid xml_url",
 )
 
 

@@ -81,13 +81,13 @@ def _read_citations(content: bytes) -> bytes:
 
 
 def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
-    start, most = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
-    if not (is_uid(start) and is_uid(most)) or parameters.get("rettype") == "count":
+    start, page_size = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
+    if not (is_uid(start) and is_uid(page_size)) or parameters.get("rettype") == "count":
         return replace(expect, read=parse_esearch)
     read = partial(
         read_search,
         db=parameters.get("db", ""),
-        retmax=int(most),
+        retmax=int(page_size),
         retstart=int(start),
         counts_only=False,
         accessions="idtype" in parameters,
@@ -97,8 +97,8 @@ def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
 
 
 def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
-    due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
-    is_countable = 0 < len(due) == len(ids)
+    expected_uids = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
+    is_countable = 0 < len(expected_uids) == len(ids)
     """False if a script names an id twice, names accessions, or separates ids in another way."""
 
     def read(content: bytes) -> Any:
@@ -106,10 +106,12 @@ def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
         if not is_countable:
             return None
         answered = find_uids(document)
-        if foreign := answered.described - due:
+        if foreign := answered.described - expected_uids:
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-        if (received := len(answered.uids & due)) < len(due):
-            raise incomplete_reply_error("esummary", f"{received} records instead of {len(due)}", content, answered)
+        if (received := len(answered.uids & expected_uids)) < len(expected_uids):
+            raise incomplete_reply_error(
+                "esummary", f"{received} records instead of {len(expected_uids)}", content, answered
+            )
         return answered
 
     return replace(expect, read=read, keep=lambda answered: answered is None or not answered.refused)

@@ -24,24 +24,24 @@ WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 
 
-def malformed_error(endpoint: str, what: str, problem: str | None = None) -> UpstreamError:
+def malformed_error(endpoint: str, problem: str, code: str | None = None) -> UpstreamError:
     """Return the error for an invalid reply of an endpoint.
 
     Args:
-        problem: a code of the problem, if there is one.
+        code: a code of the problem, if there is one.
     """
-    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": problem} if problem else {})}
-    return UpstreamError(f"The {endpoint} reply is invalid: {what}.", details=details)
+    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": code} if code else {})}
+    return UpstreamError(f"The {endpoint} reply is invalid: {problem}.", details=details)
 
 
-def incomplete_reply_error(endpoint: str, what: str, content: bytes, value: object) -> IncompleteReply:
+def incomplete_reply_error(endpoint: str, problem: str, content: bytes, value: object) -> IncompleteReply:
     """Return the error for a reply with fewer records than expected.
 
     Args:
         value: the result of the reader for the content.
     """
     error = IncompleteReply(
-        f"The {endpoint} reply is incomplete: {what}.",
+        f"The {endpoint} reply is incomplete: {problem}.",
         recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
         details={"reason": "incomplete", "endpoint": endpoint},
     )
@@ -301,9 +301,9 @@ def read_search(
     found = parse_esearch(content)
     check_esearch(found, retmax=retmax, retstart=retstart, accessions=accessions, history=history)
     ceiling = MAX_PUBMED_RESULTS - retstart if db == "pubmed" else MAX_RETMAX
-    due = min(retmax, ceiling, found.count - retstart)
-    if not counts_only and len(found.ids) < due:
-        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}", content, found)
+    expected_count = min(retmax, ceiling, found.count - retstart)
+    if not counts_only and len(found.ids) < expected_count:
+        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {expected_count}", content, found)
     return found
 
 
@@ -312,7 +312,7 @@ def choose_esearch_shape(reply: bytes) -> "Shape":
     from entrez_kit.services.known_shapes import JsonShape, XmlShape, is_json, require_texts
 
     if not is_json(reply):
-        return XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
+        return XmlShape("ESearch", "esearch.dtd", required={"eSearchResult": "Count"})
     fields = {
         "header": require_texts("type version"),
         "esearchresult": {
@@ -324,7 +324,7 @@ def choose_esearch_shape(reply: bytes) -> "Shape":
             "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
         },
     }
-    return JsonShape("ESearch", fields, due="esearchresult.count")
+    return JsonShape("ESearch", fields, required="esearchresult.count")
 
 
 def _parse_xml(content: bytes) -> ESearchReply:
@@ -457,7 +457,7 @@ def choose_espell_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of ESpell replies."""
     from entrez_kit.services.known_shapes import XmlShape
 
-    return XmlShape("ESpell", "eSpell.dtd", due={"eSpellResult": "Query CorrectedQuery"})
+    return XmlShape("ESpell", "eSpell.dtd", required={"eSpellResult": "Query CorrectedQuery"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,4 +491,4 @@ def choose_epost_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of EPost replies."""
     from entrez_kit.services.known_shapes import XmlShape
 
-    return XmlShape("EPost", "epost.dtd", due={"ePostResult": "QueryKey WebEnv"})
+    return XmlShape("EPost", "epost.dtd", required={"ePostResult": "QueryKey WebEnv"})

@@ -49,7 +49,7 @@ OPEN_ACCESS: Final = JsonShape(
         "oa_locations_embargoed": [_COPY],
         "z_authors": object,
     },
-    due="doi is_oa best_oa_location oa_locations",
+    required="doi is_oa best_oa_location oa_locations",
 )
 
 

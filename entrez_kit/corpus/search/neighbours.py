@@ -189,8 +189,8 @@ def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
     ).fetchone()
     if passages < corpus_stats.MIN_GRAPH_VECTORS:
         return False
-    gone = known.passages - (passages - fresh) if known is not None else 0
-    return bool(fresh * BEHIND > passages or gone * GONE > passages)
+    removed = known.passages - (passages - fresh) if known is not None else 0
+    return bool(fresh * BEHIND > passages or removed * GONE > passages)
 
 
 @lru_cache(maxsize=2)
@@ -268,12 +268,12 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow
     last = 0
     if known is not None:
         index, last = Index.restore(str(path.with_name(known.file))), known.block
-        gone = index.keys[:].astype(np.int64)
-        gone = gone[np.isin(gone, live, invert=True)]
-        if len(gone) * GONE > len(live):
+        removed = index.keys[:].astype(np.int64)
+        removed = removed[np.isin(removed, live, invert=True)]
+        if len(removed) * GONE > len(live):
             index, last = None, 0
-        elif len(gone):
-            index.remove(gone)
+        elif len(removed):
+            index.remove(removed)
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
     for block in vector_index.read_blocks(connection, model, dim, last):

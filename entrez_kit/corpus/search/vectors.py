@@ -242,11 +242,11 @@ def _search_graph(
     connection: sqlite3.Connection,
     graph: neighbours.Graph,
     vector: Floats,
-    asked: int,
+    limit: int,
     members: NDArray[np.uint32] | None,
 ) -> NDArray[np.int64]:
     """Return the passages that the graph finds; only those of members if ``members`` is given."""
-    passages = graph.find_nearest(vector, asked)
+    passages = graph.find_nearest(vector, limit)
     if members is None:
         return passages
     rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(passages.tolist()),))

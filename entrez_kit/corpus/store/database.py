@@ -104,13 +104,13 @@ class CorpusFile:
                     connection.close()
 
     def _take(self, writable: bool) -> "_Connection":
-        there = _identify(self.path)
+        identity = _identify(self.path)
         while True:
             with self._lock:
                 idle = self._idle.pop() if self._idle else None
             if idle is None:
                 return _open(self.path, writable=writable)
-            if idle.file == there:
+            if idle.file == identity:
                 return idle
             idle.close()
 

@@ -314,12 +314,12 @@ class Store(CorpusFile):
             writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
             checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
-            gone = writing.mark_deleted(connection, deleted, stamp(now))
+            deleted_pmids = writing.mark_deleted(connection, deleted, stamp(now))
             edats = filter(None, (job.max_edat_seen, done.max_edat_seen, *already_here.values()))
             after = replace(
                 job,
                 inserted=job.inserted + len(done.inserted),
-                updated=job.updated + len(done.updated) + len(gone),
+                updated=job.updated + len(done.updated) + len(deleted_pmids),
                 skipped=job.skipped + len(done.skipped) + len(already_here),
                 max_edat_seen=max(edats, default=None),
                 warnings=list(job.warnings),

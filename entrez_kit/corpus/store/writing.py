@@ -140,16 +140,17 @@ def mark_deleted(connection: sqlite3.Connection, pmids: Sequence[int], now: str)
         "SELECT pmid FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) AND status = 'current'",
         (json.dumps(list(pmids)),),
     )
-    gone = [row[0] for row in rows]
-    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in gone])
+    removed_pmids = [row[0] for row in rows]
+    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in removed_pmids])
     connection.executemany(
-        "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
+        "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?",
+        [(pmid,) for pmid in removed_pmids],
     )
-    connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in gone])
-    queue_words(connection, gone)
-    for pmid in gone:
+    connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in removed_pmids])
+    queue_words(connection, removed_pmids)
+    for pmid in removed_pmids:
         _drop_chunks(connection, connection.execute("SELECT id, uuid FROM chunks WHERE pmid = ?", (pmid,)), now)
-    return gone
+    return removed_pmids
 
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:

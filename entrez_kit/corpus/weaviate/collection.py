@@ -245,15 +245,15 @@ class WeaviateIndex:
 
         result = BatchResult()
         for start in range(0, len(uuids), BATCH):
-            some = list(uuids[start : start + BATCH])
+            batch = list(uuids[start : start + BATCH])
 
-            def remove(some: list[str] = some) -> dict[str, str]:
-                answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(some), verbose=True)
+            def remove(batch: list[str] = batch) -> dict[str, str]:
+                answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(batch), verbose=True)
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
             refused = self._send(remove)
             result.errors |= {uuid: self._redactor.quote_text(why) for uuid, why in refused.items()}
-            result.done += [uuid for uuid in some if uuid not in refused]
+            result.done += [uuid for uuid in batch if uuid not in refused]
         return result
 
     # searching
@@ -305,14 +305,14 @@ class WeaviateIndex:
         return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
 
     def _run_search(
-        self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]
+        self, search: Callable[[], Any], target: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]
     ) -> Any:
         from weaviate.classes.query import Filter
 
         options |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
             options["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-        return self._send(lambda: search()(what, **options)).objects
+        return self._send(lambda: search()(target, **options)).objects
 
     # helpers
 
@@ -329,9 +329,9 @@ class WeaviateIndex:
     def _send(self, question: "Callable[[], Any]") -> Any:
         return ask(self._settings, question)
 
-    def _collection_error(self, what: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
+    def _collection_error(self, problem: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
         return LocalIndexError(
-            f"The collection {self.name} of {self.server.name} {what}.",
+            f"The collection {self.name} of {self.server.name} {problem}.",
             recovery_hint=hint,
             details={"reason": reason, "collection": self.name, **details},
         )

@@ -92,12 +92,12 @@ def run_searches(listing: GeneListing, query: GeneQuery) -> None:
         if lost or not set(successful) <= set(excluded[tier]):
             later = tiers[place:]
             known = [other for other in later if not _is_unknown(replies[other], other, query, unknown)]
-            again = {
+            repeated = {
                 other: (*successful, *(earlier for earlier in later[:step] if earlier in known))
                 for step, other in enumerate(later)
             }
-            excluded |= again
-            replies |= _send_searches(listing, query, again)
+            excluded |= repeated
+            replies |= _send_searches(listing, query, repeated)
         if _is_unknown(replies[tier], tier, query, excluded[tier]):
             unknown.append(tier)
             continue

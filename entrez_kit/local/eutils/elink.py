@@ -36,8 +36,8 @@ def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
     else:
         scored = command != "neighbor"
         sets = [(group, _find_links(database, wanted, group, scored=scored)) for group in canonical]
-        kept = _store_links(state, sets) if command == "neighbor_history" else None
-        known = kept or [_list_neighbors(found, scored, mode) for _, found in sets]
+        stored_sets = _store_links(state, sets) if command == "neighbor_history" else None
+        known = stored_sets or [_list_neighbors(found, scored, mode) for _, found in sets]
         ids = "Ids" if mode == "json" else "IdList"
         linksets = [{ids: Items("Id", group), **part} for group, part in zip(canonical, known, strict=True)]
     return answer_values("elink", {"LinkSet": [{"DbFrom": source, **linkset} for linkset in linksets]}, mode)
@@ -68,13 +68,13 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
 
 def _list_neighbors(found: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
     """Return the links of one set. JSON has only the id of a link without score."""
-    shown: list[dict[str, Any]] = []
+    linksets: list[dict[str, Any]] = []
     for link, pairs in found:
         links: list[Any] = [{"Id": uid, "Score": str(score)} if scored else {"Id": uid} for uid, score in pairs]
         if mode == "json" and not scored:
             links = [uid for uid, _ in pairs]
-        shown.append({**_name_link(link), "Link": links})
-    return {"LinkSetDb": shown} if shown else {}
+        linksets.append({**_name_link(link), "Link": links})
+    return {"LinkSetDb": linksets} if linksets else {}
 
 
 def _name_link(link: LinkInfo) -> dict[str, str]:

@@ -83,8 +83,8 @@ def _build_record(one: str, kind: str, state: LocalState) -> dict[str, Any]:
     else:
         found_record = state.find_article(one)
     if found_record is None or not found_record.pmcid:
-        asked: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
-        return {**asked, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}
+        requested: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
+        return {**requested, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}
     record: dict[str, Any] = {"pmcid": found_record.pmcid, "pmid": int(found_record.pmid)}
     if found_record.doi:
         record["doi"] = found_record.doi

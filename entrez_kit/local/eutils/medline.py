@@ -80,8 +80,8 @@ def _describe(person: Person, full: str, short: str) -> Iterator[tuple[str, str]
         yield short, person.short
     for source, value in person.identifiers:
         yield "AUID", f"{source}: {value}"
-    for place in person.affiliations:
-        yield "AD", place
+    for affiliation in person.affiliations:
+        yield "AD", affiliation
 
 
 def _list_publication(document: Document) -> Iterator[tuple[str, str]]:
@@ -145,8 +145,8 @@ def format_citation(document: Document) -> str:
     if document.is_book:
         return f"{document.book_title}. {document.publication_date.text}."
     issue = f"({document.issue})" if document.issue else ""
-    where = f"{document.volume}{issue}" + (f":{document.pages}" if document.pages else "")
-    text = f"{document.journal_ta}. {document.publication_date.text}" + (f";{where}" if where else "") + "."
+    location = f"{document.volume}{issue}" + (f":{document.pages}" if document.pages else "")
+    text = f"{document.journal_ta}. {document.publication_date.text}" + (f";{location}" if location else "") + "."
     for kind, value in document.locations:
         text += f" {kind}: {value}."
     if document.electronic_date and document.publication_model.startswith("Print"):
@@ -160,9 +160,13 @@ def render_abstract(document: Document, number: int) -> str:
     parts = [f"{number}. {format_citation(document)}", document.title]
     if people:
         parts.append(f"{people}.")
-    places = dict.fromkeys(place for person in document.authors for place in person.affiliations)
-    if places:
-        parts.append("\n".join(["Author information:", *(f"({i}){place}" for i, place in enumerate(places, start=1))]))
+    affiliations = dict.fromkeys(affiliation for person in document.authors for affiliation in person.affiliations)
+    if affiliations:
+        parts.append(
+            "\n".join(
+                ["Author information:", *(f"({i}){affiliation}" for i, affiliation in enumerate(affiliations, start=1))]
+            )
+        )
     parts += [f"{label}: {text}" if label else text for label, text in document.abstract]
     if document.copyright:
         parts.append(document.copyright)

@@ -83,7 +83,7 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
     @cached_property
     def _parents(self) -> dict[str, MeshEntry]:
         places = ((tree, record) for record in self.records.values() for tree in record.tree_numbers)
-        return dict(sorted(places, key=lambda place: place[0]))
+        return dict(sorted(places, key=lambda pair: pair[0]))
 
     def build_query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
@@ -126,7 +126,7 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
             BadRequest: no id is valid.
         """
         found = self.find_all(request.ids)
-        return answer_text("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
+        return answer_text("".join(_render_text(heading, number) for number, heading in enumerate(found, start=1)))
 
     def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in headings and entry terms."""
@@ -142,8 +142,8 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
         return counts
 
 
-def _render_text(heading: MeshEntry, place: int) -> str:
-    lines = [f"\n{place}: {heading.name}"]
+def _render_text(heading: MeshEntry, number: int) -> str:
+    lines = [f"\n{number}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)
     if heading.subheadings:

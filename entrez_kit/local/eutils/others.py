@@ -50,24 +50,24 @@ def answer_espell(request: LocalRequest, state: LocalState) -> LocalReply:
 
 def _correct(term: str, database: Database) -> tuple[str, str]:
     """Return the corrected query and its parts as XML; empty strings if there is nothing to correct."""
-    corrected, pieces, kept = "", "", ""
+    corrected, pieces, unchanged = "", "", ""
     changed = False
     # Field tags and operators are not changed; quoted words are corrected like others.
     for match in re.finditer(rf"{_TAG.pattern}|[^\W\d_]+|.", term, re.DOTALL):
         part = match.group()
         better = suggest(fold(part), database.count_words()) if part.isalpha() and part not in OPERATORS else None
         if better is None:
-            kept += part
+            unchanged += part
             corrected += part
             continue
         changed = True
-        if kept:
-            pieces += f"<Original>{escape_xml(kept)}</Original>"
-            kept = ""
+        if unchanged:
+            pieces += f"<Original>{escape_xml(unchanged)}</Original>"
+            unchanged = ""
         pieces += f"<Replaced>{escape_xml(better)}</Replaced>"
         corrected += better
-    if kept and changed:
-        pieces += f"<Original>{escape_xml(kept)}</Original>"
+    if unchanged and changed:
+        pieces += f"<Original>{escape_xml(unchanged)}</Original>"
     return (corrected, pieces) if changed else ("", "")
 
 

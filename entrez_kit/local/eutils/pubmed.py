@@ -53,15 +53,15 @@ class Pmids(Sequence[str]):
         return len(self.numbers)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         """Return one id, or the ids of a slice."""
         return (
-            self._read_ids(self.numbers[place])
-            if isinstance(place, slice)
-            else self._read_ids([self.numbers[place]])[0]
+            self._read_ids(self.numbers[index])
+            if isinstance(index, slice)
+            else self._read_ids([self.numbers[index]])[0]
         )
 
     def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
@@ -159,12 +159,12 @@ class PubMedDatabase(Database):
         numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _sort_found(self, found: QueryMatches, order: str, most: int) -> Sequence[int]:
-        """Return the records found: the first ``most`` in order, the others in any order."""
+    def _sort_found(self, found: QueryMatches, order: str, limit: int) -> Sequence[int]:
+        """Return the records found: the first ``limit`` in order, the others in any order."""
         index, words = self.collection.index, list(found.resolved.ranking)
         if order != "relevance" or not words:
             return index.rank(found.records.to_array(), order)
-        best = [number for number, _ in index.rank_by_relevance(words, found.records, most)]
+        best = [number for number, _ in index.rank_by_relevance(words, found.records, limit)]
         return array("I", best) + (found.records - BitMap(best)).to_array()
 
     def _find_number(self, uid: str) -> int | None:
@@ -212,11 +212,11 @@ class PubMedDatabase(Database):
         parts += [b"\n" + self.collection.read_raw(number) for number in numbers]
         return LocalReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
-    def _render_medline(self, place: int, pmid: str) -> str:
+    def _render_medline(self, position: int, pmid: str) -> str:
         """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
         number = self.collection.find_number(pmid)
         if number is None:
-            return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
+            return f"\n{position}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.render_medline(self.collection.read_document(number))
 
     def list_fields(self) -> Sequence[tuple[Field, int]]:

@@ -155,17 +155,17 @@ class ParsedCollection(RecordCollection):
     """
 
     def __init__(self, records: Iterable[tuple[str, bytes]], segments: Sequence[bytes] = ()) -> None:
-        kept: dict[str, bytes] = {}
-        held = 0
+        raw_records: dict[str, bytes] = {}
+        total_bytes = 0
         for pmid, raw in records:
             if not raw:
-                kept.pop(pmid, None)
+                raw_records.pop(pmid, None)
                 continue
-            held += len(raw)
-            kept.pop(pmid, None)
-            kept[pmid] = zlib.compress(raw, 1) if held > _COMPRESS_ABOVE else raw
-        self._pmids = sorted(kept, key=int)
-        self._raws = [kept[pmid] for pmid in self._pmids]
+            total_bytes += len(raw)
+            raw_records.pop(pmid, None)
+            raw_records[pmid] = zlib.compress(raw, 1) if total_bytes > _COMPRESS_ABOVE else raw
+        self._pmids = sorted(raw_records, key=int)
+        self._raws = [raw_records[pmid] for pmid in self._pmids]
         self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
         self._segments = segments
         self._lock = RLock()

@@ -90,7 +90,7 @@ SEARCH_REPLY: Final = JsonShape(
             ]
         },
     },
-    due="version hitCount",
+    required="version hitCount",
 )
 
 

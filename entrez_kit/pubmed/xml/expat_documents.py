@@ -151,9 +151,9 @@ class _ExpatReader:
     def _build_error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
             return defect
-        where = f" after {self._count} complete records" if self._count else ""
+        position = f" after {self._count} complete records" if self._count else ""
         reason = expat.ErrorString(defect.code) if isinstance(defect, expat.ExpatError) else str(defect)
-        return invalid_response(f"The PubMed XML is not well-formed{where}: {reason[: limits.MAX_MESSAGE]}")
+        return invalid_response(f"The PubMed XML is not well-formed{position}: {reason[: limits.MAX_MESSAGE]}")
 
 
 def _remove_namespace(record: Any) -> Any:

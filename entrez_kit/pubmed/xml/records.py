@@ -44,7 +44,7 @@ ARTICLES: Final = XmlShape(
     "PubMed XML",
     "pubmed_250101.dtd",
     undeclared="DateCreated",
-    due={
+    required={
         "PubmedArticle": "PMID ArticleTitle Journal PublicationTypeList PubmedData",
         "PubmedBookArticle": "PMID Book",
     },

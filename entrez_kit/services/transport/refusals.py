@@ -409,14 +409,14 @@ def no_such_record_error(call: Call, status: int) -> EntityNotFound:
 def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
     """Return the error for too many requests; its message names who shares the limit."""
     if call.service in ("eutils", "idconv"):
-        whose = (
+        scope = (
             "NCBI counts by API key, or without one by network address, which other programs and colleagues may share."
         )
     else:
-        whose = "It counts by network address, which other programs and colleagues may share."
+        scope = "It counts by network address, which other programs and colleagues may share."
     detail = f" ({words})" if words else ""
     return RateLimited(
-        f"{call.title} refused {call.endpoint}: too many requests{detail}. {whose}",
+        f"{call.title} refused {call.endpoint}: too many requests{detail}. {scope}",
         details=call.describe("rate_limited", status=status),
     )
 
@@ -435,13 +435,13 @@ def _classify_failure(words: str) -> dict[str, str]:
     return {"problem": "temporary"} if _TRANSIENT.search(words) else {}
 
 
-def invalid_response(call: Call, what: str, status: int, problem: str | None = None) -> UpstreamError:
+def invalid_response(call: Call, problem: str, status: int, code: str | None = None) -> UpstreamError:
     """Return the error for an invalid reply.
 
     Args:
-        problem: a code of the problem, if there is one.
+        code: a code of the problem, if there is one.
     """
     return UpstreamError(
-        f"{call.title} sent an invalid {call.endpoint} reply: {what}.",
-        details=call.describe("invalid_response", status=status, **({"problem": problem} if problem else {})),
+        f"{call.title} sent an invalid {call.endpoint} reply: {problem}.",
+        details=call.describe("invalid_response", status=status, **({"problem": code} if code else {})),
     )

@@ -499,12 +499,12 @@ class WireAdapter(WatchedAdapter):
             raise fault
 
 
-def _moved_error(call: Call, where: str, status: int) -> UpstreamError:
+def _moved_error(call: Call, target: str, status: int) -> UpstreamError:
     return UpstreamError(
-        f"{call.title} has moved {call.endpoint} permanently to {where}. The new address was not verified, so no "
+        f"{call.title} has moved {call.endpoint} permanently to {target}. The new address was not verified, so no "
         "request was sent.",
         recovery_hint="Check whether the new address belongs to the service; a newer version of entrez-kit may use it.",
-        details=call.describe("redirected", status=status, moved_to=where),
+        details=call.describe("redirected", status=status, moved_to=target),
     )
 
 

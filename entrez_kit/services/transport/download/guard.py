@@ -371,9 +371,9 @@ def _refuse_binaries(target: RequestTarget, content: bytes, content_type: str) -
         raise _download_error("not_a_page", target, "it is binary data, neither a page nor a PDF")
 
 
-def _download_error(reason: str, target: RequestTarget, what: str, **details: object) -> UpstreamError:
+def _download_error(reason: str, target: RequestTarget, problem: str, **details: object) -> UpstreamError:
     return UpstreamError(
-        f"{target.shown} could not be downloaded: {what}.",
+        f"{target.shown} could not be downloaded: {problem}.",
         recovery_hint="Open the URL in a browser; many publishers reject programs.",
         details={"reason": reason, "host": target.host, **details},
     )
