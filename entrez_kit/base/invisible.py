@@ -41,7 +41,7 @@ def clean_query(text: str) -> tuple[str, str]:
     spaced = re.sub("\r\n|[\n\v\f\r\x85\u2028\u2029]", "\n", text).replace("\t", " ")
     cleaned = _replace(_HIDDEN, "", spaced)
     counts = Counter(cleaned)
-    return cleaned, "".join(dict.fromkeys(one for one in spaced if not counts[one]))
+    return cleaned, "".join(dict.fromkeys(character for character in spaced if not counts[character]))
 
 
 def strip_marks(text: str) -> str:

@@ -208,7 +208,7 @@ class Settings:
     format: str | None = define_setting(
         "Output format.",
         prefix=KIT,
-        choices=tuple(one.name for one in FORMATS if one.can_be_default),
+        choices=tuple(format_.name for format_ in FORMATS if format_.can_be_default),
         in_project_file=True,
     )
     embeddings: str = define_setting(

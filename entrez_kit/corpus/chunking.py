@@ -249,9 +249,9 @@ def _compares(sentence: str) -> bool:
     return bool(_COMPARATOR.search(sentence))
 
 
-def _are_compared(one: str, other: str) -> bool:
+def _are_compared(sentence: str, following: str) -> bool:
     """Return whether one of two sentences has the statistics and the other the comparison."""
-    return (_has_numbers(one) or _has_numbers(other)) and _compares(one) != _compares(other)
+    return (_has_numbers(sentence) or _has_numbers(following)) and _compares(sentence) != _compares(following)
 
 
 class _Unit(NamedTuple):

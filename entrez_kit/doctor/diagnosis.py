@@ -155,7 +155,7 @@ def _compare(
 
         save_replies(save, compared, settings)
         report.saved = str(save)
-    report.comparisons = [one.comparison for one in compared]
+    report.comparisons = [result.comparison for result in compared]
     report.healthy = report.healthy and not report.list_compared("failed")
 
 

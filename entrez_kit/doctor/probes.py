@@ -164,10 +164,10 @@ def _require(value: object, problem: str) -> Iterator[ShapeDifference]:
 
 def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterator[ShapeDifference]:
     """Yield the differences in the records of a reply: missing, not requested, or in another order."""
-    missing = [one for one in requested if one not in received]
+    missing = [pmid for pmid in requested if pmid not in received]
     if missing:
         yield describe_other_content(f"no record of {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}")
-    foreign = [one for one in received if one not in requested]
+    foreign = [pmid for pmid in received if pmid not in requested]
     if foreign:
         yield describe_other_content(f"records that were not requested: {', '.join(foreign[:3])}")
     if not missing and not foreign and list(received) != list(requested):
@@ -193,8 +193,10 @@ def _check_warning(code: str) -> Holds:
 
 def _check_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
-    yield from _compare_order([one.pmid for one in found], examples.pmids)
-    yield from _require(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
+    yield from _compare_order([summary.pmid for summary in found], examples.pmids)
+    yield from _require(
+        all(summary.title and summary.source and summary.pub_date for summary in found), "a summary without its title"
+    )
 
 
 def _read_records(content: bytes) -> list[Record]:
@@ -263,7 +265,7 @@ def _check_match(content: bytes, examples: Examples) -> Iterator[ShapeDifference
 
 def _check_headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found = parse_documents(parse_esummary(content)).documents.values()
-    yield from _require(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
+    yield from _require(found and all(heading.get("ds_meshterms") for heading in found), "a heading without its terms")
 
 
 def _check_genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:

@@ -222,7 +222,9 @@ class EuropePMCHits:
         with self._lock:
             if lookup.wanted.value not in self._requested:
                 expected = [
-                    key for key, one in self._lookups.items() if key not in self._requested and one.is_without_pmc_text
+                    key
+                    for key, lookup in self._lookups.items()
+                    if key not in self._requested and lookup.is_without_pmc_text
                 ]
                 self._requested.update(expected)
                 requested = collect_batches(expected, len(expected), self._ask, refusals=(EntityNotFound, InvalidInput))

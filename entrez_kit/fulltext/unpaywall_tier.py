@@ -150,7 +150,9 @@ def _list_candidates(known: OpenAccess) -> Iterator[_Candidate]:
 
     PMC's own pages come last: earlier tiers have requested the text from PMC, and its pages refuse programs.
     """
-    for location in sorted(known.locations, key=lambda one: _is_pmc(one.url_for_pdf or one.url or one.landing_page)):
+    for location in sorted(
+        known.locations, key=lambda location: _is_pmc(location.url_for_pdf or location.url or location.landing_page)
+    ):
         for url in dict.fromkeys((location.url_for_pdf, location.url, location.landing_page)):
             if url:
                 yield _Candidate(url, location)

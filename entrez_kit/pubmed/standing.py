@@ -204,9 +204,9 @@ def determine_standing_of_jats(
     )
 
 
-def choose_graver(one: Standing | None, other: Standing | None) -> Standing | None:
+def choose_graver(first: Standing | None, second: Standing | None) -> Standing | None:
     """Return the graver of two statuses; the first one if they are equal."""
-    known = [standing for standing in (one, other) if standing is not None]
+    known = [standing for standing in (first, second) if standing is not None]
     return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
 
 

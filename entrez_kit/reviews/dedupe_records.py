@@ -119,7 +119,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
 def list_works(records: Iterable[ReviewRecord]) -> dict[str, list[ReviewRecord]]:
     """Return the records of each work by the id of its representative, the representative first."""
     works: dict[str, list[ReviewRecord]] = {}
-    for record in sorted(records, key=lambda one: one.is_duplicate):
+    for record in sorted(records, key=lambda record: record.is_duplicate):
         works.setdefault(record.work or record.id, []).append(record)
     return works
 

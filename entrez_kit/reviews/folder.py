@@ -411,7 +411,7 @@ def _discard(staged: Path) -> None:
     """Remove the staged files: ``commit.json`` last, so that a kill in between leaves nothing to finish."""
     if not staged.exists():
         return
-    names = sorted(staged.iterdir(), key=lambda one: one.name == _COMMIT)
+    names = sorted(staged.iterdir(), key=lambda path: path.name == _COMMIT)
     for name in names:
         if name.is_dir() and not name.is_symlink():
             raise InvalidInput(

@@ -142,7 +142,7 @@ class _DecisionImport:
             for decision in review.decisions
             if decision.stage == request.stage
         }
-        kinds = {name.casefold(): one.kind for name, one in review.settings.sources.items()}
+        kinds = {name.casefold(): source.kind for name, source in review.settings.sources.items()}
         self._main = {
             record.work or record.id
             for record in review.records

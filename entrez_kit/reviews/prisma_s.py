@@ -120,8 +120,11 @@ def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
         platform = find_platform(review, name)
         return f"{name} ({platform})" if platform and platform != name else name
 
-    limits = [("PubMed", settings.pubmed.limits), *((name, one.limits) for name, one in settings.sources.items())]
-    filters = [("PubMed", settings.pubmed.filters), *((name, one.filters) for name, one in settings.sources.items())]
+    limits = [("PubMed", settings.pubmed.limits), *((name, source.limits) for name, source in settings.sources.items())]
+    filters = [
+        ("PubMed", settings.pubmed.filters),
+        *((name, source.filters) for name, source in settings.sources.items()),
+    ]
     dates = [f"{name}: {', '.join(find_dates(review, name))}" for name in names if find_dates(review, name)]
     answers = {
         1: "; ".join(describe(source.source) for source in flow.sources if source.kind == "database"),

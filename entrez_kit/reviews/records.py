@@ -224,10 +224,12 @@ ID_NOTE: Final = "record: "
 
 
 def _fingerprint(entry: Entry) -> str:
-    one = entry.reference
+    reference = entry.reference
     keys = [(kind, value) for kind, value in sorted(entry.keys.items()) if kind != "key"]
-    title = fold_title(to_one_line(one.title or one.text))
-    return _digest(repr((title, one.first_author, one.year, one.volume, one.issue, one.pages, keys)))
+    title = fold_title(to_one_line(reference.title or reference.text))
+    return _digest(
+        repr((title, reference.first_author, reference.year, reference.volume, reference.issue, reference.pages, keys))
+    )
 
 
 def _digest(text: str) -> str:

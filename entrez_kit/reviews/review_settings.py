@@ -64,7 +64,7 @@ class ReviewSettings(_SettingsTable):
     def get_source(self, name: str) -> SourceSettings:
         """Return the settings of a source; defaults if it has none."""
         wanted = name.casefold()
-        return next((one for key, one in self.sources.items() if key.casefold() == wanted), SourceSettings())
+        return next((source for key, source in self.sources.items() if key.casefold() == wanted), SourceSettings())
 
 
 def read_settings(text: str, name: str) -> ReviewSettings:

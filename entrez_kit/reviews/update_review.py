@@ -104,7 +104,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         for change in changes:
             if works.get(change.id, change.id) != change.id:
                 change.work = works[change.id]
-        changes.sort(key=lambda one: (_ORDER.index(one.kind), len(one.id), one.id))
+        changes.sort(key=lambda change: (_ORDER.index(change.kind), len(change.id), change.id))
         counts = Counter(change.kind for change in changes)
         ordered = {kind: counts[kind] for kind in _ORDER if counts[kind]}
         this_run = review.end_run(

@@ -67,7 +67,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
             )
         flow = compute_flow(review)
         items = list_items(review, flow)
-        works = list_works(sorted(review.records, key=lambda one: (one.title.casefold(), one.id)))
+        works = list_works(sorted(review.records, key=lambda record: (record.title.casefold(), record.id)))
         title = review.settings.title or "Systematic review"
         appendix = "".join(_write_appendix(review, title))
         files: dict[str, bytes] = {

@@ -202,8 +202,8 @@ def to_form(record: Record, form: str) -> Record:
 def prune(value: Any) -> Any:
     """Return a record without empty fields, at any depth; numbers stay."""
     if isinstance(value, dict):
-        return {key: kept for key, one in value.items() if (kept := prune(one)) not in (None, "", [], {})}
-    return [prune(one) for one in value] if isinstance(value, list) else value
+        return {key: kept for key, member in value.items() if (kept := prune(member)) not in (None, "", [], {})}
+    return [prune(member) for member in value] if isinstance(value, list) else value
 
 
 def join_authors(document: Document) -> str:

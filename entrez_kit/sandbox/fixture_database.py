@@ -123,4 +123,4 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
 
 
 def _list_values(uid: str, values: Values) -> Values:
-    return {"UID": (uid,), "FILT": ("all",), "ALL": [one for listed in values.values() for one in listed], **values}
+    return {"UID": (uid,), "FILT": ("all",), "ALL": [text for listed in values.values() for text in listed], **values}

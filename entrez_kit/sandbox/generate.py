@@ -106,7 +106,7 @@ class GeneratedCollection(RecordCollection):
         """Render a record."""
         model, entered = self._models[number % len(self._models)], self.get_entry_day(number)
         days = {kind: entered + timedelta(days=distance) for kind, distance in model["days"].items()}
-        cited = "".join(_REFERENCE.format(self.get_pmid(one)) for one in self._list_cited(number))
+        cited = "".join(_REFERENCE.format(self.get_pmid(cited_number)) for cited_number in self._list_cited(number))
         text: str = model["text"].format(
             pmid=self.get_pmid(number),
             entered=entered,

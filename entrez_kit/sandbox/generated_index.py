@@ -102,8 +102,8 @@ class GeneratedIndex(SearchIndex):
             start, end = max(low - FIRST_PMID, 0), min(high - FIRST_PMID, self.size - 1)
             return BitMap(range(start, end + 1)) if start <= end else BitMap()
         found = BitMap()
-        for one in {"pdat": ("ppdat", "epdat"), "pdat_single": ("ppdat", "earlier")}.get(column, (column,)):
-            days = enumerate(self._get_dates(one))
+        for name in {"pdat": ("ppdat", "epdat"), "pdat_single": ("ppdat", "earlier")}.get(column, (column,)):
+            days = enumerate(self._get_dates(name))
             found.update(array("I", (number for number, day in days if low <= day <= high and day)))
         return found
 

@@ -68,7 +68,7 @@ def render_page(document: Document) -> str:
         pdf_meta=pdf_meta,
         abstract=abstract,
         text=text,
-        items="".join(f"<li>{one}</li>" for one in LIST),
+        items="".join(f"<li>{item}</li>" for item in LIST),
         head=head,
         rows=rows,
     )

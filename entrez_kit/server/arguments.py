@@ -160,9 +160,9 @@ def _fit(value: Any, part: Mapping[str, Any]) -> Any:
             value = [value]
         inner = part.get("items", {})
         if isinstance(value, list) and inner.get("type") == "object":
-            return [read_arguments(one, inner) if isinstance(one, dict) else one for one in value]
+            return [read_arguments(item, inner) if isinstance(item, dict) else item for item in value]
         if isinstance(value, list) and "enum" in inner:
-            return [_find_choice(one, inner["enum"]) for one in value]
+            return [_find_choice(item, inner["enum"]) for item in value]
     elif kind == "object" and isinstance(value, dict):
         return read_arguments(value, part)
     elif kind in ("string", "integer") and isinstance(value, list) and len(value) == 1:
@@ -192,7 +192,9 @@ def _is_neutral(value: Any, part: Mapping[str, Any]) -> bool:
     """Return whether an optional value is the neutral value that ``add_neutral_value`` offers."""
     if isinstance(value, dict):
         inner = part.get("properties", {})
-        return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())
+        return all(
+            member in ("", []) or member == inner.get(name, {}).get("default", ...) for name, member in value.items()
+        )
     if "default" in part:
         return part.get("type") == "integer" and type(value) is int and value == part["default"]
     return (value == ANY and ANY in part.get("enum", ())) or (

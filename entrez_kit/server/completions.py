@@ -38,7 +38,7 @@ def _list_databases(services: Services) -> list[str]:
 
 
 def _list_query_keys(services: Services) -> list[str]:
-    return [one.query_key for one in store_of(services).corpora().corpora]
+    return [corpus.query_key for corpus in store_of(services).corpora().corpora]
 
 
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {

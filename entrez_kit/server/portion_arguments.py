@@ -103,7 +103,7 @@ def read_several(arguments: dict[str, Any], operation: Operation[Any, Any], seve
         listed = [*arguments.pop(several.field), *(listed or ())]
     if not listed:
         return []
-    values = [one for one in (arguments.pop(several.field, None),) if one and one not in listed] + listed
+    values = [value for value in (arguments.pop(several.field, None),) if value and value not in listed] + listed
     build: Any = create_model  # its type does not allow computed names
     model = build("Listed", __base__=Request, **{several.argument: (list[str], Field(max_length=several.most))})
     try:
@@ -160,5 +160,5 @@ def _to_number(value: Any) -> int | None:
 
 def _name_inputs(inputs: Any) -> Iterator[str]:
     """Yield a name for each input: the id, or the key or number of an object."""
-    for number, one in enumerate(inputs if isinstance(inputs, list) else (), start=1):
-        yield str(one.get("key") or number) if isinstance(one, dict) else str(one)
+    for number, item in enumerate(inputs if isinstance(inputs, list) else (), start=1):
+        yield str(item.get("key") or number) if isinstance(item, dict) else str(item)

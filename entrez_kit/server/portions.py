@@ -209,9 +209,9 @@ class Portion:
         remaining = {name: value for name, value in document.items() if name not in dropped}
         if "unavailable" in remaining:
             remaining["unavailable"] = [
-                {name: value[:_MAX_NAME] if value == one["id"] else value for name, value in one.items()}
+                {name: value[:_MAX_NAME] if value == entry["id"] else value for name, value in entry.items()}
                 | {"tried_tiers": []}
-                for one in remaining["unavailable"]
+                for entry in remaining["unavailable"]
             ]
         fixed = {name: remaining.pop(name) for name in (self.member, self.beside, *_MISSING) if name in remaining}
         rest, cuts = shorten(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
@@ -276,7 +276,7 @@ class _InputStatuses:
         found: list[str] = []
         others: dict[str, list[str]] = {}
         listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
-        listed |= {one["id"] for one in document.get("unavailable") or ()}
+        listed |= {entry["id"] for entry in document.get("unavailable") or ()}
         for name, status in _yield_statuses(document, inputs):
             if status == "found":
                 found.append(name[:_MAX_NAME])
@@ -314,7 +314,9 @@ def _yield_statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple
         for outcome in outcomes:
             yield str(outcome.get("input", outcome.get("id"))), outcome["status"]
         return
-    missing = [(one["id"], "error" if one.get("retryable") else "not_found") for one in document.get("unavailable", ())]
+    missing = [
+        (entry["id"], "error" if entry.get("retryable") else "not_found") for entry in document.get("unavailable", ())
+    ]
     for name in inputs:
         if missing and missing[0][0] == name.strip():
             yield missing.pop(0)

@@ -39,7 +39,7 @@ class AgentOperation(Operation[Any, Any]):
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
         """Convert an operation for MCP calls."""
-        return cls(inner=operation, **{one.name: getattr(operation, one.name) for one in fields(Operation)})
+        return cls(inner=operation, **{field.name: getattr(operation, field.name) for field in fields(Operation)})
 
     @property
     def implementation(self) -> Callable[[Services, Any], Any]:

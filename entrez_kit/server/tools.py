@@ -126,7 +126,7 @@ class Toolbox:
 
     def select_tools(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
         """Return the tools listed for a token with these scopes; None allows everything."""
-        return [one for one in self.listed if one.is_allowed(scopes)]
+        return [tool for tool in self.listed if tool.is_allowed(scopes)]
 
     def get_input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool with a name or alias."""
@@ -177,7 +177,7 @@ class Toolbox:
 
     def remove_other_tools(self, text: str, scopes: Collection[str] | None) -> str:
         """Remove the sentences that name a tool which a token with these scopes may not call."""
-        beyond = {name for name, one in self._by_name.items() if not one.is_allowed(scopes)}
+        beyond = {name for name, tool in self._by_name.items() if not tool.is_allowed(scopes)}
         if not beyond:
             return text
         named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")

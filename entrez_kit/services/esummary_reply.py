@@ -51,7 +51,7 @@ def find_uids(document: Any) -> Answered:
     if isinstance(document, dict):
         result = document["result"]
         listed = [str(uid) for uid in result["uids"]]
-        refused = {uid for uid, one in result.items() if isinstance(one, dict) and one.get("error")}
+        refused = {uid for uid, summary in result.items() if isinstance(summary, dict) and summary.get("error")}
         refused |= {uid for uid in listed if not isinstance(result.get(uid), dict)}
         hollow = {uid for uid in listed if uid not in refused and not result[uid].keys() - {"uid"}}
         if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
@@ -59,9 +59,9 @@ def find_uids(document: Any) -> Answered:
     else:
         named = list(_yield_summaries(document))
         listed = [uid for uid, _ in named]
-        refused = {uid for uid, one in named if one.find("error") is not None}
+        refused = {uid for uid, summary in named if summary.find("error") is not None}
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
-        hollow = {uid for uid, one in named if all(part.tag == "Id" for part in one.iterchildren("*"))}
+        hollow = {uid for uid, summary in named if all(part.tag == "Id" for part in summary.iterchildren("*"))}
     if not listed and not refused:
         raise malformed_error("esummary", "no summaries")
     repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)

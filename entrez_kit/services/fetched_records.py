@@ -103,7 +103,7 @@ def check_records(
     for uid, found in matches.items():
         for one in found:
             _check_content(uid, one, documents.get(uid, {}).get("slen"))
-            if records.count(one) > sum(one in matches[other] for other in wanted):
+            if records.count(one) > sum(one in matches[other_uid] for other_uid in wanted):
                 raise malformed_error("efetch", f"the record of {uid[:60]} twice")
     return content
 
@@ -171,7 +171,7 @@ def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | Non
     if root.tag not in _XML:
         return _read_unknown(root, known)
     element, paths, length, sequence = _XML[root.tag]
-    return [_read_element(one, paths, length, sequence) for one in root.iterchildren(element)]
+    return [_read_element(child, paths, length, sequence) for child in root.iterchildren(element)]
 
 
 def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None:

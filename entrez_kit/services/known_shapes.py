@@ -146,7 +146,7 @@ def _read_dtd(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
         declared = etree.DTD(str(folder / dtd))
     known: dict[str, dict[str, frozenset[str]]] = {}
     for element in declared.iterelements():  # elements with different prefixes may have the same name
-        attributes = {one.name: frozenset(one.values()) for one in element.iterattributes()}
+        attributes = {attribute.name: frozenset(attribute.values()) for attribute in element.iterattributes()}
         known[element.name] = known.get(element.name, {}) | attributes
     return known
 
@@ -210,7 +210,7 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
     elif known is not object:
         types = _to_types(known)
         if type(value) not in types:
-            expected = " or ".join(_TYPES[one] for one in types)
+            expected = " or ".join(_TYPES[type_] for type_ in types)
             yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {expected}")
 
 

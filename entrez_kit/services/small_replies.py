@@ -256,7 +256,7 @@ def check_esearch(
         UpstreamError: the reply contradicts itself or the request.
     """
     ids, form = reply.ids, _ACCESSION if accessions else _UID
-    wrong = next((one for one in ids if not form.fullmatch(one)), None)
+    wrong = next((uid for uid in ids if not form.fullmatch(uid)), None)
     if wrong is not None:
         raise malformed_error("esearch", f"{wrong[:40]!r} is not an id")
     if len(set(ids)) < len(ids):
@@ -267,7 +267,7 @@ def check_esearch(
         raise malformed_error("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
     if ids and retstart + len(ids) > reply.count:
         raise malformed_error("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
-    if among is not None and (foreign := next((one for one in ids if one not in among), None)):
+    if among is not None and (foreign := next((uid for uid in ids if uid not in among), None)):
         raise malformed_error("esearch", f"the id {foreign} does not match the query")
     if history and reply.count and not (reply.web_env and reply.query_key):
         raise malformed_error("esearch", "no WebEnv and query_key for the result set")

@@ -26,7 +26,7 @@ def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
     if not groups:
         raise BadRequest("Empty id list - nothing todo")
     wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
-    canonical = [[uid for one in group if (uid := database.to_canonical(one)) is not None] for group in groups]
+    canonical = [[uid for text in group if (uid := database.to_canonical(text)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):  # the records are invented, so none has links to a publisher
         linksets: list[dict[str, Any]] = [
             {"IdUrlList": Items("IdUrlSet", _list_no_links(group))} for group in canonical

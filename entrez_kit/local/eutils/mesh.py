@@ -33,7 +33,7 @@ def read_demo_records() -> list[MeshEntry]:
     entries = read_fixture("mesh", "headings.json")
     names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
     for entry in entries:
-        entry["subheadings"] = sorted(names[one] for one in entry.get("subheadings", "").split())
+        entry["subheadings"] = sorted(names[abbreviation] for abbreviation in entry.get("subheadings", "").split())
     return [MeshEntry(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
 
 
@@ -78,7 +78,7 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
     def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID, read on first use."""
         found = read_demo_records() if self._given is None else self._given
-        return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
+        return {heading.uid: heading for heading in sorted(found, key=lambda heading: -int(heading.uid))}
 
     @cached_property
     def _parents(self) -> dict[str, MeshEntry]:

@@ -22,8 +22,8 @@ def answer_epost(request: LocalRequest, state: LocalState) -> LocalReply:
     database = state.find_database(request)
     if not request.ids:
         raise BadRequest("Empty ID list; Nothing to store")
-    good = {uid: None for one in request.ids if (uid := database.to_canonical(one)) is not None}
-    bad = [one for one in request.ids if database.to_canonical(one) is None]
+    good = {uid: None for text in request.ids if (uid := database.to_canonical(text)) is not None}
+    bad = [text for text in request.ids if database.to_canonical(text) is None]
     values: dict[str, Any] = {"InvalidIdList": Items("Id", bad)} if bad else {}
     if good:
         environment, key = state.history.store(database.name, list(good), request.get("WebEnv") or None)

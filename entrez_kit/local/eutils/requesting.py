@@ -45,7 +45,7 @@ class LocalRequest:
     @property
     def ids(self) -> list[str]:
         """The ids of all ``id`` parameters, separated by commas or white space."""
-        return [one for value in self.get_all("id") for one in value.replace(",", " ").split()]
+        return [uid for value in self.get_all("id") for uid in value.replace(",", " ").split()]
 
 
 @dataclass(slots=True)

@@ -256,7 +256,8 @@ def _read_all_at(path: str, read: Callable[[Any], Value], part: str = "_citation
 def _read_people(people: Any) -> list[Person]:
     """Read a list of authors. NLM displays only the names marked as valid; if none is, all of them are used."""
     everybody = people.findall("Author")
-    return [_read_person(one) for one in everybody if one.get("ValidYN") != "N"] or list(map(_read_person, everybody))
+    valid = [person for person in everybody if person.get("ValidYN") != "N"]
+    return [_read_person(person) for person in valid or everybody]
 
 
 def _read_person(element: Any) -> Person:
@@ -276,7 +277,7 @@ def _read_person(element: Any) -> Person:
 
 
 def _read_heading(element: Any) -> IndexTerm:
-    names = [(one.tag, read_text(one), one.get("MajorTopicYN") == "Y") for one in element]
+    names = [(child.tag, read_text(child), child.get("MajorTopicYN") == "Y") for child in element]
     qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
     descriptors = ((name, major) for tag, name, major in names if tag == "DescriptorName")
     name, major = next(descriptors, ("", False))
@@ -497,7 +498,7 @@ class Document:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
         listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
-        found = [(one.get("IdType") or "pubmed", read_text(one)) for one in listed]
+        found = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in listed]
         return [pair for pair in dict.fromkeys(found) if pair[1]]
 
     def get_identifier(self, kind: str) -> str:
@@ -522,7 +523,7 @@ class Document:
     @lazy
     def accessions(self) -> list[str]:
         """Data bank and accession number of deposited data."""
-        return [one for bank in self._article.iterfind("DataBankList/DataBank") for one in _read_bank(bank)]
+        return [accession for bank in self._article.iterfind("DataBankList/DataBank") for accession in _read_bank(bank)]
 
     subsets = _read_all_at("CitationSubset", read_text)
     """Codes of the MEDLINE subsets."""
@@ -537,4 +538,8 @@ class Document:
         listed = (
             element for references in self._data.iterfind("ReferenceList") for element in references.iter("ArticleId")
         )
-        return [text for one in listed if one.get("IdType") == "pubmed" and (text := read_text(one)).isdigit()]
+        return [
+            text
+            for identifier in listed
+            if identifier.get("IdType") == "pubmed" and (text := read_text(identifier)).isdigit()
+        ]

@@ -175,8 +175,8 @@ class Recorder:
         if isinstance(value, str):
             return self._redactor.redact_text(value)
         if isinstance(value, dict):
-            return {name: self._redact(one) for name, one in value.items()}
-        return [self._redact(one) for one in value] if isinstance(value, list) else value
+            return {name: self._redact(member) for name, member in value.items()}
+        return [self._redact(member) for member in value] if isinstance(value, list) else value
 
     def finish(self, status: int | None = None) -> None:
         """Write the file.
