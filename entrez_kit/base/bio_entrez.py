@@ -143,12 +143,12 @@ def find_module(name: str) -> ModuleSpec:
     """
     package = find_spec(MODULE)
     if name == MODULE or package is None:
-        found = package
+        spec = package
     else:
-        found = PathFinder.find_spec(name, package.submodule_search_locations)
-    if found is None or found.loader is None:
+        spec = PathFinder.find_spec(name, package.submodule_search_locations)
+    if spec is None or spec.loader is None:
         raise _unsupported_error(f"it has no module {name}")
-    return found
+    return spec
 
 
 def execute_entrez(

@@ -491,8 +491,8 @@ def find_similar_settings(name: str) -> list[str]:
 
     known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
     wanted = name.strip().replace("-", "_")
-    found = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
-    return list(dict.fromkeys(known[word] for word in found))
+    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in similar))
 
 
 def _suggest_name(name: str) -> str:
@@ -759,8 +759,8 @@ def read_toml(
 
     try:
         with _open_named(path) if must_exist else path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if own_only and is_foreign(found):
+            status = os.fstat(file.fileno())
+            if own_only and is_foreign(status):
                 notes.append(f"{path} belongs to another user; it is ignored")
                 return {}, False
             body = file.read(MAX_CONFIG_BYTES + 1)
@@ -771,7 +771,7 @@ def read_toml(
                 recovery_hint=f"Correct {path}, or move it aside.",
                 details={"reason": "bad_toml"},
             )
-        is_private = sys.platform == "win32" or not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        is_private = sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
         return tomllib.loads(body.decode("utf-8-sig")), is_private
     except FileNotFoundError:
         if must_exist:

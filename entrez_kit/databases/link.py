@@ -143,15 +143,15 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         db = self._request.source
         read = LookUp.of(db, ids).uids
         uids = {source_id: uid for source_id, uid in read.items() if uid is not None and uid.isdigit()}
-        known = look_up(
+        lookup = look_up(
             self._services, db, [source_id for source_id in read if source_id not in uids], breaker=self._breaker
         )
-        self.error = self.error or next(iter(known.failed.values()), None)
+        self.error = self.error or next(iter(lookup.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
-        for source_id, uid in known.uids.items():
-            outcome = known.find_outcome(source_id)
+        for source_id, uid in lookup.uids.items():
+            outcome = lookup.find_outcome(source_id)
             if outcome.status == "found":
-                uids[source_id] = str(known.documents[uid or ""]["uid"])
+                uids[source_id] = str(lookup.documents[uid or ""]["uid"])
             else:
                 outcomes[source_id] = LinkSet(source_id=source_id, status=outcome.status, message=outcome.message)
         return uids, outcomes

@@ -108,21 +108,23 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in PERMANENT_DATABASES and not demo:
         return
     try:
-        known = services.eutils.einfo(read=parse_database_list).value
+        databases = services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
         return
-    if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
+    if db in databases or (db in SYNONYMS and SYNONYMS & set(databases)):
         return
-    near = [] if db in PERMANENT_DATABASES else get_close_matches(db, {*known, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
+    near = (
+        [] if db in PERMANENT_DATABASES else get_close_matches(db, {*databases, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
+    )
     message = f"{'The demo' if demo else 'Entrez'} has no database {db!r}."
     if near:
         message += f" Did you mean {near[0]!r}?"
     if demo:
-        message += f" The demo has only these databases: {', '.join(known)}."
+        message += f" The demo has only these databases: {', '.join(databases)}."
     raise InvalidInput(
         message,
         invalid_input=f"{field}={db}",
-        recovery_hint="To use NCBI itself, omit the demo." if demo and not set(near) & set(known) else LIST_HINT,
+        recovery_hint="To use NCBI itself, omit the demo." if demo and not set(near) & set(databases) else LIST_HINT,
         details={"reason": "unknown_database"},
     )
 

@@ -177,11 +177,11 @@ def join_hyphenated(text: str) -> str:
     A hyphen that belongs to the word stays: ``well-`` / ``known`` becomes ``well-known`` if the text has that word
     elsewhere more often than ``wellknown``.
     """
-    known = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
-    return _BREAK.sub(_make_joiner(known), text)
+    word_counts = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
+    return _BREAK.sub(_make_joiner(word_counts), text)
 
 
-def _make_joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
+def _make_joiner(word_counts: Counter[str]) -> Callable[[re.Match[str]], str]:
     def join(match: re.Match[str]) -> str:
         first, hyphen, second = match[1], match[2], match[3]
         if hyphen == "\u00ad":
@@ -189,7 +189,7 @@ def _make_joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
         if second[0].isupper():
             return f"{first}-{second}" if not first.isupper() else f"{first}-\n{second}"
         whole, parted = f"{first}{second}".lower(), f"{first}-{second}".lower()
-        return f"{first}-{second}" if known[parted] > known[whole] else f"{first}{second}"
+        return f"{first}-{second}" if word_counts[parted] > word_counts[whole] else f"{first}{second}"
 
     return join
 

@@ -190,12 +190,12 @@ def _is_another(front: PmcArticle, lookup: ArticleLookup, pmcid: str | None = No
     return bool(words and wanted) and 2 * len(words & wanted) < min(len(words), len(wanted))
 
 
-def _store(lookup: ArticleLookup, found: JatsArticle | Answer) -> Answer | None:
+def _store(lookup: ArticleLookup, text: JatsArticle | Answer) -> Answer | None:
     """Store an article in its lookup; return an answer unchanged."""
-    if isinstance(found, Answer):
-        return found
-    lookup.jats = found
-    lookup.learn(pmid=found.front.pmid, pmcid=found.front.pmcid, doi=found.front.doi)
+    if isinstance(text, Answer):
+        return text
+    lookup.jats = text
+    lookup.learn(pmid=text.front.pmid, pmcid=text.front.pmcid, doi=text.front.doi)
     return None
 
 

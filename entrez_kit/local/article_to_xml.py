@@ -44,8 +44,8 @@ def write_article(article: Article, facts: RecordFacts | None = None) -> bytes:
         article: the article.
         facts: what the source knows beyond the article. Without it, a record with MeSH headings is a MEDLINE record.
     """
-    known = facts or RecordFacts(status="MEDLINE" if article.mesh_terms else "")
-    text = _write_record(article, known) if article.record_type == "article" else _write_book(article)
+    known_facts = facts or RecordFacts(status="MEDLINE" if article.mesh_terms else "")
+    text = _write_record(article, known_facts) if article.record_type == "article" else _write_book(article)
     return text.encode("utf-8")
 
 

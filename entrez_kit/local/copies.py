@@ -117,16 +117,16 @@ def find_folder(settings: Settings, name: str) -> Path:
     """
     folder = copy_folder(settings, name)
     if not (folder / FILE).is_file():
-        known = list_copies(settings)
+        copies = list_copies(settings)
         raise EntityNotFound(
             f"There is no local copy named {name!r}.",
             invalid_input=f"name={name}",
-            recovery_hint=f"The existing copies are: {', '.join(known[:20])}."
-            if known
+            recovery_hint=f"The existing copies are: {', '.join(copies[:20])}."
+            if copies
             else FrontendText(
                 run(f"local import {name} FILE...", "Ask the operator of the server to import a copy"), "."
             ),
-            details={"reason": "no_such_copy", "copies": known[:20]},
+            details={"reason": "no_such_copy", "copies": copies[:20]},
         )
     return folder
 

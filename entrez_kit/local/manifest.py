@@ -51,13 +51,15 @@ def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFil
     Raises:
         StoreError: the list has a gap or a path outside the folder.
     """
-    found = [IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
+    index_files = [
+        IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")
+    ]
     expected = 0
-    for file in found:
+    for file in index_files:
         if file.first != expected or file.records < 1 or not _NAME.fullmatch(file.name):
             raise copy_error(folder / FILE, "has a damaged list of index files", "damaged_index")
         expected += file.records
-    return found
+    return index_files
 
 
 def add_segments(connection: sqlite3.Connection, folder: Path, first: int, files: Iterable[tuple[int, Path]]) -> None:

@@ -238,14 +238,14 @@ class _Fetcher:
             with translate_errors(target):
                 if not target.exists():
                     self._source.download(path, target)
-                found = compute_md5(target)
-                if found == expected:
+                digest = compute_md5(target)
+                if digest == expected:
                     return
                 target.unlink()
             if attempt == ATTEMPTS - 1:
                 raise unusable_file_error(
                     Path(path),
-                    f"its MD5 checksum is {found}, and NLM's is {expected}",
+                    f"its MD5 checksum is {digest}, and NLM's is {expected}",
                     "wrong_md5",
                     hint=_REPLACED,
                 )

@@ -165,12 +165,12 @@ class _Verifier:
 
 def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
     """Return the positions of a word in the values of a word list."""
-    found: list[int] = []
+    positions: list[int] = []
     start = 0
     for piece in pieces:
-        found += [place for place, word_there in enumerate(piece, start) if word_there == word]
+        positions += [place for place, word_there in enumerate(piece, start) if word_there == word]
         start += len(piece) + VALUE_GAP
-    return found
+    return positions
 
 
 def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: random.Random) -> Iterator[str]:

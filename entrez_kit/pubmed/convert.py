@@ -82,25 +82,27 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         read = [_read_input(text, self._id_type) for text in inputs]
         unique = {identifier.key: identifier for identifier in reversed(read) if identifier}
         kinds = {identifier.value: identifier.kind for identifier in reversed(unique.values())}
-        known = _ask_converter(services, kinds)
-        looked_up = _search_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
-        standings = look_up_standings(
-            services, [conversion.pmid for conversion in known.found.values() if conversion.pmid]
+        known_ids = _ask_converter(services, kinds)
+        looked_up = _search_pubmed(
+            services, {value: kind for value, kind in kinds.items() if value not in known_ids.found}
         )
-        _reconcile(services, kinds, known, looked_up, standings)
-        for conversion in known.found.values():
+        standings = look_up_standings(
+            services, [conversion.pmid for conversion in known_ids.found.values() if conversion.pmid]
+        )
+        _reconcile(services, kinds, known_ids, looked_up, standings)
+        for conversion in known_ids.found.values():
             conversion.standing = standings.known.get(conversion.pmid or "")
         self.warnings += standings.warnings
         no_id = f"not a {self._id_type.upper()}" if self._id_type else "not a PMID, PMCID or DOI"
         records = [
-            _build_conversion(text, requested, unique[requested.key].value, known, looked_up)
+            _build_conversion(text, requested, unique[requested.key].value, known_ids, looked_up)
             if requested
             else Conversion(requested_id=text, status="invalid", message=no_id)
             for text, requested in zip(inputs, read, strict=True)
         ]
         if self.error is None and any(record.status == "error" for record in records):
             self.error = next(
-                error for error in (*looked_up.values(), known.error) if isinstance(error, EntrezKitError)
+                error for error in (*looked_up.values(), known_ids.error) if isinstance(error, EntrezKitError)
             )
         return records
 

@@ -134,12 +134,12 @@ class RecordBatches:
         try:
             fetched |= self._request_pmids(missing, fresh=True)
             missing = [pmid for pmid in missing if pmid not in fetched]
-            known = self.services.eutils.known_uids("pubmed", missing)
+            known_pmids = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
-            known = set()
+            known_pmids = set()
         except (UpstreamError, RateLimited) as exc:
             return fetched | {pmid: Fetched.of_error(pmid, pmid, exc) for pmid in missing}
-        return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known}
+        return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known_pmids}
 
     def _request_pmids(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
         wanted = set(pmids)

@@ -77,11 +77,11 @@ def ask_converter(
     requested = collect_batches(
         list(unique.values()), PER_CONVERSION[kind], convert_batch, refusals=refusals, at_once=at_once
     )
-    known = {key: ids for _, part in requested.answers for key, ids in part.items()}
+    ids_by_key = {key: ids for _, part in requested.answers for key, ids in part.items()}
     failed = {key.lower(): error for key, error in requested.failed.items()}
     refused = {key.lower() for key in requested.refused}
     return (
-        {value: known[value.lower()] for value in values if value.lower() in known},
+        {value: ids_by_key[value.lower()] for value in values if value.lower() in ids_by_key},
         {value: failed[value.lower()] for value in values if value.lower() in failed},
         {value for value in values if value.lower() in refused},
     )

@@ -134,9 +134,9 @@ def determine_standing(
         statuses.discard("retracted")
     if not statuses:
         return None
-    known = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
-    known.sort(key=lambda notice: GRAVITY.index(notice.status))
-    return Standing(status=min(statuses, key=GRAVITY.index), notices=known)
+    named_notices = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
+    named_notices.sort(key=lambda notice: GRAVITY.index(notice.status))
+    return Standing(status=min(statuses, key=GRAVITY.index), notices=named_notices)
 
 
 def determine_standing_of_article(article: Any) -> Standing | None:
@@ -206,8 +206,8 @@ def determine_standing_of_jats(
 
 def choose_graver(first: Standing | None, second: Standing | None) -> Standing | None:
     """Return the graver of two statuses; the first one if they are equal."""
-    known = [standing for standing in (first, second) if standing is not None]
-    return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
+    standings = [standing for standing in (first, second) if standing is not None]
+    return min(standings, key=lambda standing: GRAVITY.index(standing.status), default=None)
 
 
 def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:

@@ -194,17 +194,19 @@ class _DecisionImport:
             by=AUTOMATION if self._request.automation else "",
             study=first.study if choice == "include" and self._request.stage == "full_text" else "",
         )
-        known = self._known.get(work)
-        if known is not None:
-            if (known.decision, known.reason) == (new.decision, new.reason or known.reason):
+        earlier = self._known.get(work)
+        if earlier is not None:
+            if (earlier.decision, earlier.reason) == (new.decision, new.reason or earlier.reason):
                 self.unchanged += 1
                 self.repeated += len(decided) - 1
                 return
             if not self._request.replace:
-                self._refuse(work, decided, f"the review has the decision {known.decision} {known.reason}".rstrip())
+                self._refuse(work, decided, f"the review has the decision {earlier.decision} {earlier.reason}".rstrip())
                 return
             self.decisions = [
-                decision for decision in self.decisions if not (decision.stage == new.stage and decision.id == known.id)
+                decision
+                for decision in self.decisions
+                if not (decision.stage == new.stage and decision.id == earlier.id)
             ]
         self.decisions.append(new)
         self.applied += 1

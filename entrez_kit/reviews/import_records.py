@@ -133,13 +133,13 @@ def _read_records(
         The files with their numbers of records, the records that are new, and warnings.
     """
     entries, file_names, warnings = read_files(files)
-    known = set(known_ids)
+    seen_ids = set(known_ids)
     listed: list[FileOfRun] = []
     new: list[ReviewRecord] = []
     for name, file in zip(file_names, files, strict=True):
         imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
-        fresh = [record for record in imported if record.id not in known]
-        known |= {record.id for record in fresh}
+        fresh = [record for record in imported if record.id not in seen_ids]
+        seen_ids |= {record.id for record in fresh}
         new += fresh
         content = (file.text or repr(file.references)).encode()
         listed.append(

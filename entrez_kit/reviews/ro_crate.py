@@ -42,9 +42,9 @@ def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[st
         files: the content of all files to describe, by their path in the folder.
     """
     entities = [*_describe_files(files)]
-    known = {(entity["@id"], entity["sha256"]) for entity in entities}
+    known_files = {(entity["@id"], entity["sha256"]) for entity in entities}
     more: dict[str, Entity] = {}
-    actions = [_describe_run(run, known, more) for run in runs]
+    actions = [_describe_run(run, known_files, more) for run in runs]
     people = [name for part in settings.authors.split(";") if (name := " ".join(part.split()))]
     authors = [{"@id": f"#author-{n}", "@type": "Person", "name": name} for n, name in enumerate(people, start=1)]
     root: Entity = {
@@ -90,13 +90,13 @@ def _describe_files(files: Mapping[str, bytes]) -> Iterator[Entity]:
         yield describe_file(path, len(content), hashlib.sha256(content).hexdigest(), name=name)
 
 
-def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+def _describe_run(run: Run, known_files: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
     """Return a run as an action; what it used and is not in the folder any more is added to ``more``."""
     program = describe_program(run.version)
     more.setdefault(program["@id"], program)
     used: list[Entity] = []
     for file in [*([run.search.strategy] if run.search else []), *run.files]:
-        used.append(_refer_to_file(file.name, file.sha256, known, more))
+        used.append(_refer_to_file(file.name, file.sha256, known_files, more))
     action: Entity = {
         "@id": f"#run-{run.number}",
         "@type": "CreateAction",
@@ -105,7 +105,7 @@ def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]
         "endTime": run.finished,
         "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
         "instrument": {"@id": program["@id"]},
-        "result": _refer_to_file("records.jsonl", run.records_sha256, known, more),
+        "result": _refer_to_file("records.jsonl", run.records_sha256, known_files, more),
     }
     facts = [f"{count:,} {name.replace('_', ' ')}" for name, count in run.counts.items()]
     if run.answered_by:
@@ -123,9 +123,9 @@ def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]
     return action
 
 
-def _refer_to_file(name: str, digest: str, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+def _refer_to_file(name: str, digest: str, known_files: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
     """Return a reference to a file of the folder, or to a description of a file that is not in it."""
-    if (quote(name), digest) in known:
+    if (quote(name), digest) in known_files:
         return {"@id": quote(name)}
     entity_id = f"#sha256-{digest}"
     about = "This content is not in the folder: the file was imported from elsewhere, or was replaced later."

@@ -57,13 +57,13 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         search = run_strategy(services, review)
         records = fetch_records(services, search.pmids, number, search.warnings)
         by_id = {record.id: record for record in review.records}
-        known = sum(record.id in by_id for record in records.values())
+        known_count = sum(record.id in by_id for record in records.values())
         for record in records.values():
             earlier = by_id.get(record.id)
             by_id[record.id] = record if earlier is None else record.model_copy(update={"added": earlier.added})
         review.records = list(by_id.values())
         review.reset_works()
-        counts = {"records": len(records), "added": len(records) - known, "known": known}
+        counts = {"records": len(records), "added": len(records) - known_count, "known": known_count}
         this_run = review.end_run(
             "search",
             started,

@@ -107,9 +107,9 @@ class EuropePMCService:
         parsed = parse(query)
         field, _, direction = sort.partition(" ")
         order = SORTS.get(field.upper(), "relevance")
-        found = {shelf: parsed.run(shelf) for shelf in (self._corpus, self._others)}
-        others: list[Hit] = [(self._others, number) for number in reversed(found[self._others])]
-        ranked = self._corpus.index.rank(list(found[self._corpus]), order if order in _RANKED else "")
+        matches = {shelf: parsed.run(shelf) for shelf in (self._corpus, self._others)}
+        others: list[Hit] = [(self._others, number) for number in reversed(matches[self._others])]
+        ranked = self._corpus.index.rank(list(matches[self._corpus]), order if order in _RANKED else "")
         hits: list[Hit] = [(self._corpus, number) for number in ranked]
         if order == "Author":
             hits = _merge(hits, sorted(others, key=lambda hit: (_get_author(hit), hit[1])), _get_author)
@@ -119,7 +119,7 @@ class EuropePMCService:
         elif order == "cited":
             hits = sorted(hits + others, key=lambda hit: -hit[0].count_citations(hit[1]))
         else:
-            scores = {shelf: _score_words(shelf, parsed.ranking, records) for shelf, records in found.items()}
+            scores = {shelf: _score_words(shelf, parsed.ranking, records) for shelf, records in matches.items()}
             return sorted(hits + others, key=lambda hit: -scores[hit[0]][hit[1]])
         return hits if direction.lower() == "desc" else hits[::-1]
 
@@ -136,10 +136,10 @@ class EuropePMCService:
             )
         except BadRequest:
             return answer_text("", 404)
-        found = _ARTICLE.search(fetched.body)
-        if found is None or not re.search(rb"<body\b", found[0]):
+        match = _ARTICLE.search(fetched.body)
+        if match is None or not re.search(rb"<body\b", match[0]):
             return answer_text("", 404)
-        return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
+        return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + match[0] + b"\n")
 
     def _answer_links(self, source: str, ext_id: str, direction: str, request: LocalRequest) -> LocalReply:
         size = min(max(request.get_number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
@@ -170,15 +170,15 @@ class EuropePMCService:
         number = self._corpus.collection.find_number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
-            found = self._corpus.collection.read_document(number)
+            document = self._corpus.collection.read_document(number)
             about: Record = {
-                "title": found.title,
-                "authorString": join_authors(found),
-                "journalAbbreviation": found.journal_iso,
-                "pubYear": found.publication_date.number // 10000,
-                "volume": found.volume,
-                "issue": found.issue,
-                "pageInfo": found.pages,
+                "title": document.title,
+                "authorString": join_authors(document),
+                "journalAbbreviation": document.journal_iso,
+                "pubYear": document.publication_date.number // 10000,
+                "volume": document.volume,
+                "issue": document.issue,
+                "pageInfo": document.pages,
             }
             entry |= {key: value for key, value in about.items() if value}
         if direction == "citations":

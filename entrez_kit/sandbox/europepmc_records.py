@@ -65,8 +65,8 @@ class CorpusShelf:
 
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
-        found = self.collection.read_document(number)
-        return found.publication_date.number or found.get_event("pubmed", "entrez").number
+        document = self.collection.read_document(number)
+        return document.publication_date.number or document.get_event("pubmed", "entrez").number
 
     def get_author(self, number: int) -> str:
         """Return the first author for sorting."""
@@ -133,8 +133,8 @@ class OtherShelf:
 
     def find_full_text(self, wanted: str) -> str | None:
         """Return the JATS body of a record that has one."""
-        found = list(self.find_id(wanted))
-        text = self._records[found[0]].get("fullText") if found else None
+        numbers = list(self.find_id(wanted))
+        text = self._records[numbers[0]].get("fullText") if numbers else None
         return str(text) if text else None
 
     def count_citations(self, number: int) -> int:
@@ -330,8 +330,8 @@ def _build_headings(document: Document) -> Iterable[Record]:
 def _build_grants(document: Document) -> Iterable[Record]:
     for grant in document.root.iterfind(".//GrantList/Grant"):
         names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
-        found = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
-        yield {**found, "orderIn": 0}
+        fields = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
+        yield {**fields, "orderIn": 0}
 
 
 def _build_corrections(document: Document) -> Iterable[Record]:

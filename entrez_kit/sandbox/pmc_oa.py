@@ -41,12 +41,12 @@ def _answer_listing(request: LocalRequest, state: LocalState) -> LocalReply:
     wanted = _PREFIX.fullmatch(prefix)
     article = state.find_article(wanted[1]) if wanted else None
     names = [f"{article.pmcid}.{number}/" for number in _list_versions(article.pmcid)] if article is not None else []
-    found = "".join(f"<CommonPrefixes><Prefix>{escape_xml(name)}</Prefix></CommonPrefixes>" for name in names)
+    prefixes = "".join(f"<CommonPrefixes><Prefix>{escape_xml(name)}</Prefix></CommonPrefixes>" for name in names)
     return answer_xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
         f"<Prefix>{escape_xml(prefix)}</Prefix><KeyCount>{len(names)}</KeyCount><MaxKeys>1000</MaxKeys>"
-        f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{found}</ListBucketResult>"
+        f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{prefixes}</ListBucketResult>"
     )
 
 

@@ -38,8 +38,8 @@ def render_article(document: Document, text: str = "") -> str:
 @lru_cache(maxsize=1)
 def _read_texts() -> dict[tuple[str, str], str]:
     """Return the texts of the demo corpus by PMCID and DOI."""
-    found = [match for file in read_fixtures("pmc", ".xml") if (match := _TEXT.search(file.decode()))]
-    return {(match[1], match[2]): match[3] for match in found}
+    matches = [match for file in read_fixtures("pmc", ".xml") if (match := _TEXT.search(file.decode()))]
+    return {(match[1], match[2]): match[3] for match in matches}
 
 
 def _render_journal(document: Document) -> str:

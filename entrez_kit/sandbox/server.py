@@ -198,9 +198,9 @@ class Sandbox(LocalEntrez):
             folder = Path(self._folder.name)
         places = {"cache_dir": "cache", "data_dir": "data", "state_dir": "state", "config_file": "config.toml"}
         values: dict[str, Any] = {name: folder / path for name, path in places.items()}
-        known = {field.name for field in dataclass_fields(Settings)}
+        field_names = {field.name for field in dataclass_fields(Settings)}
         for name, value in overrides.items():
-            if name not in known:
+            if name not in field_names:
                 raise TypeError(f"unknown setting {name!r}")
             secret = name in BY_NAME and BY_NAME[name].secret and isinstance(value, str)
             values[name] = SecretStr(value) if secret else value

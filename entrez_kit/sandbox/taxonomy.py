@@ -50,6 +50,6 @@ class OrganismQuery(SmallQuery):
             phrase = " ".join(run[position : position + length])
             taxa = find_taxa(phrase)
             if taxa:
-                found = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)
-                return length, found, f'"{taxa[0]["values"]["ALLN"][0]}"[Organism] OR {phrase}[All Fields]'
+                records = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)
+                return length, records, f'"{taxa[0]["values"]["ALLN"][0]}"[Organism] OR {phrase}[All Fields]'
         return None

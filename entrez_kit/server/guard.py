@@ -184,16 +184,16 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         try:
-            found = await self._backend.authenticate(HTTPConnection(scope))
+            authenticated = await self._backend.authenticate(HTTPConnection(scope))
         except TokenRefused as exc:
             refusal = self._refuse(scope, 401, "invalid_token", str(exc))
         else:
-            if found is None:
+            if authenticated is None:
                 refusal = self._refuse(scope, 401, None, "This server requires a bearer token.")
-            elif not found[0].scopes:
+            elif not authenticated[0].scopes:
                 refusal = self._refuse(scope, 403, "insufficient_scope", "This token allows nothing here.")
             else:
-                await self._app({**scope, "auth": found[0], "user": found[1]}, receive, send)
+                await self._app({**scope, "auth": authenticated[0], "user": authenticated[1]}, receive, send)
                 return
         await refusal(scope, receive, send)
 

@@ -203,11 +203,11 @@ def get_prompt(
 
     recipe = next((recipe for recipe in _list_available(toolbox, scopes) if recipe.name == name), None)
     if recipe is None:
-        known = ", ".join(recipe.name for recipe in _list_available(toolbox, scopes))
+        names = ", ".join(recipe.name for recipe in _list_available(toolbox, scopes))
         raise InvalidInput(
             f"The prompt {name[:100]!r} does not exist.",
             invalid_input=name[:100],
-            recovery_hint=f"The prompts are: {known}.",
+            recovery_hint=f"The prompts are: {names}.",
             details={"reason": "unknown_prompt"},
         )
     values = _read_values(recipe, arguments)

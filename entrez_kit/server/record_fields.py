@@ -21,7 +21,7 @@ def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
     result: type[BaseModel] = operation.result
     schema = build_result_schema(result)
     definitions = schema.get("$defs", {})
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
 
     def walk(part: Mapping[str, Any], above: str) -> None:
         while "$ref" in part:
@@ -30,13 +30,13 @@ def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
             walk(option, above)
         for name, inner in part.get("properties", {}).items():
             place = above + name
-            if place not in found and place.count(".") < _DEEPEST:
+            if place not in fields and place.count(".") < _DEEPEST:
                 kinds = {option.get("type") for option in (inner, *inner.get("anyOf", ()))}
-                found[place] = [] if "array" in kinds else None
+                fields[place] = [] if "array" in kinds else None
                 walk(inner, f"{place}.")
 
     walk(schema["properties"].get(operation.result.RECORDS, {}), "")
-    return MappingProxyType(found)
+    return MappingProxyType(fields)
 
 
 def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collection[str]) -> None:
@@ -45,12 +45,12 @@ def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collec
     Raises:
         InvalidInput: a field is unknown; the message has the most similar one.
     """
-    known = {*may_have, *(name for record in records for name in _yield_names(record))} if fields else set()
+    known_names = {*may_have, *(name for record in records for name in _yield_names(record))} if fields else set()
     for requested in fields:
         name = requested.removeprefix("-")
-        if known and name not in known:
-            top = sorted(name for name in known if "." not in name)
-            near = get_close_matches(name, known, n=1)
+        if known_names and name not in known_names:
+            top = sorted(name for name in known_names if "." not in name)
+            near = get_close_matches(name, known_names, n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise wrong_argument(
                 "fields", name, f"these records have no {name}{meant or '.'} They have {', '.join(top)}."

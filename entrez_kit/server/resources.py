@@ -135,8 +135,8 @@ def read_resource(
     if uri.startswith(PAPER_PREFIX):
         from entrez_kit.corpus.operations import RAG_GET
 
-        found = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
-        return _build_json_contents(uri, found.model_dump(mode="json"))
+        record = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
+        return _build_json_contents(uri, record.model_dump(mode="json"))
     if uri.startswith(GUIDE_PREFIX):
         try:
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))

@@ -100,8 +100,8 @@ class AgentOperation(Operation[Any, Any]):
                 problems.append({"type": "less_than_equal", "loc": (field,), "input": value, "ctx": {"le": cap}})
                 hint = hint or f"One call accepts {field} up to {cap}. Make several calls."
         if problems:
-            found = ValidationError.from_exception_data(self.request.__name__, problems)
-            error = (self.argument_error or invalid_arguments)(found, self.request)
+            validation_error = ValidationError.from_exception_data(self.request.__name__, problems)
+            error = (self.argument_error or invalid_arguments)(validation_error, self.request)
             error.hint_text = hint or error.hint_text
             raise error
 
@@ -121,8 +121,8 @@ def allow_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     rest = {name: inner for name, inner in own.items() if name != several.field}
     properties = {several.field: add_neutral_value(own[several.field]), several.argument: part, **rest}
     required = [name for name in schema["required"] if name != several.field]
-    found = {name: inner for name, inner in schema.items() if name != "required"}
-    return {**found, "properties": properties, **({"required": required} if required else {})}
+    members = {name: inner for name, inner in schema.items() if name != "required"}
+    return {**members, "properties": properties, **({"required": required} if required else {})}
 
 
 def _is_hidden(request: type[BaseModel], name: str) -> bool:

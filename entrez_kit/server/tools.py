@@ -139,8 +139,8 @@ class Toolbox:
 
         with self._lock:
             if definition.name not in self._for_agents:
-                found = self._operations.get(definition.name) or find_operation(definition.method)
-                self._for_agents[definition.name] = AgentOperation.of(found)
+                operation = self._operations.get(definition.name) or find_operation(definition.method)
+                self._for_agents[definition.name] = AgentOperation.of(operation)
             return self._for_agents[definition.name]
 
     def list_tools(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:

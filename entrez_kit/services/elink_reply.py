@@ -78,9 +78,9 @@ def group_links_by_source(
             raise malformed_error("elink", f"links of {foreign[0]}, which was not requested")
         errors += linkset.errors
         if linkset.ids and not linkset.errors:
-            known = found.setdefault(linkset.ids[0], {})
+            links_of_id = found.setdefault(linkset.ids[0], {})
             for link in filter(wanted, linkset.links):
-                known.setdefault((link.id, link.link_name, link.db_to), link)
+                links_of_id.setdefault((link.id, link.link_name, link.db_to), link)
     return {source: list(links.values()) for source, links in found.items()}, errors
 
 

@@ -570,11 +570,11 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     Raises:
         UpstreamError: it lists other UIDs, or fewer than it counts.
     """
-    found = parse_esearch(content)
-    check_esearch(found, retmax=len(uids), among=uids)
-    if len(found.ids) < found.count:
-        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}", content, found)
-    return found
+    reply = parse_esearch(content)
+    check_esearch(reply, retmax=len(uids), among=uids)
+    if len(reply.ids) < reply.count:
+        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids of {reply.count}", content, reply)
+    return reply
 
 
 def _read_incomplete(expect: Expect[T], content: bytes) -> T:

@@ -66,11 +66,13 @@ class Shape(ABC):
         Args:
             reply: its bytes, or the parsed reply: the object of JSON, or the root element of XML.
         """
-        found: dict[tuple[str, str], ShapeDifference] = {}
+        differences: dict[tuple[str, str], ShapeDifference] = {}
         for occurrence in self._find_occurrences(reply):
             key = occurrence.kind, occurrence.where
-            found[key] = replace(found[key], times=found[key].times + 1) if key in found else occurrence
-        return list(found.values())
+            differences[key] = (
+                replace(differences[key], times=differences[key].times + 1) if key in differences else occurrence
+            )
+        return list(differences.values())
 
     @abstractmethod
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
@@ -278,11 +280,11 @@ def log_drift(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
         return
     chosen = shape(reply) if callable(shape) else shape
     try:
-        found = chosen.list_differences(reply)
+        differences = chosen.list_differences(reply)
     except Exception:  # a failed comparison must not affect the reader of the reply
         logger.debug("%s could not be compared with its known shape", chosen.name, exc_info=True)
         return
-    for difference in found:
+    for difference in differences:
         key = chosen.name, difference.kind, difference.where
         if key not in _noticed and len(_noticed) < MAX_NOTICED:
             _noticed.add(key)

@@ -92,8 +92,8 @@ class PmcOpenData(ServiceClient):
             EntityNotFound: the bucket does not have the article.
             InvalidInput: the text is not a PMCID.
         """
-        found = _PMCID.fullmatch(pmcid.strip())
-        number = found[1].lstrip("0") if found else ""
+        match = _PMCID.fullmatch(pmcid.strip())
+        number = match[1].lstrip("0") if match else ""
         if not number:
             raise no_pmcid_error(pmcid)
         wanted = f"PMC{number}"
@@ -102,7 +102,7 @@ class PmcOpenData(ServiceClient):
 
         def read(content: bytes) -> list[int]:
             log_drift(LISTING, content)
-            return sorted({int(found) for found in re.findall(pattern.encode(), content)})
+            return sorted({int(match) for match in re.findall(pattern.encode(), content)})
 
         expect = Expect("xml", frozenset({"ListBucketResult"}), wanted=1, record=pattern, read=read)
         try:

@@ -298,13 +298,13 @@ def read_search(
         UpstreamError: the reply contradicts itself or the request.
         IncompleteReply: the reply lists fewer ids than it counts.
     """
-    found = parse_esearch(content)
-    check_esearch(found, retmax=retmax, retstart=retstart, accessions=accessions, history=history)
+    reply = parse_esearch(content)
+    check_esearch(reply, retmax=retmax, retstart=retstart, accessions=accessions, history=history)
     ceiling = MAX_PUBMED_RESULTS - retstart if db == "pubmed" else MAX_RETMAX
-    expected_count = min(retmax, ceiling, found.count - retstart)
-    if not counts_only and len(found.ids) < expected_count:
-        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {expected_count}", content, found)
-    return found
+    expected_count = min(retmax, ceiling, reply.count - retstart)
+    if not counts_only and len(reply.ids) < expected_count:
+        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids instead of {expected_count}", content, reply)
+    return reply
 
 
 def choose_esearch_shape(reply: bytes) -> "Shape":

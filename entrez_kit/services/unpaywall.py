@@ -154,18 +154,18 @@ def read_open_access(content: bytes) -> OpenAccess:
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
         raise malformed_error("unpaywall", "it has no DOI")
     log_drift(OPEN_ACCESS, content)
-    found: dict[tuple[str | None, ...], Location] = {}
+    locations: dict[tuple[str | None, ...], Location] = {}
     others = document.get("oa_locations")
     for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
         if not isinstance(item, dict):
             continue
         location = _read_location(item)
-        found.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
+        locations.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
     return OpenAccess(
         doi=document["doi"],
         is_oa=bool(document.get("is_oa")),
         title=_read_text(document.get("title")),
-        locations=tuple(found.values()),
+        locations=tuple(locations.values()),
     )
 
 

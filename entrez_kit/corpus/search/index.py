@@ -92,10 +92,10 @@ def _open_written(connection: sqlite3.Connection, segments: Sequence[Segment], r
     key = (tuple(segment.path for segment in segments), removed.serialize())
     if corpus_file is None or not segments:
         return SearchIndex(segments, removed)
-    known = _opened.get(corpus_file)
-    if known is None or known[0] != key:
-        known = _opened[corpus_file] = (key, SearchIndex(segments, removed))
-    return known[1]
+    opened = _opened.get(corpus_file)
+    if opened is None or opened[0] != key:
+        opened = _opened[corpus_file] = (key, SearchIndex(segments, removed))
+    return opened[1]
 
 
 def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:

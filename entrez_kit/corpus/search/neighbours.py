@@ -156,8 +156,8 @@ def _read_record(path: Path | None) -> _GraphRecord | None:
     if path is None:
         return None
     try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or is_foreign(found, root=False) or found.st_mode & 0o022:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or is_foreign(status, root=False) or status.st_mode & 0o022:
             return None
         document = json.loads(path.read_text(encoding="utf-8"))
         return _GraphRecord(str(document["sha256"]), tuple(document["identity"]))
@@ -181,15 +181,15 @@ def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _Graph
 
 
 def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
-    known = _find_intact(connection, model, dim)
+    graph = _find_intact(connection, model, dim)
     passages, fresh = connection.execute(
         "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "
         "WHERE model = ?",
-        (known.block if known is not None else 0, model),
+        (graph.block if graph is not None else 0, model),
     ).fetchone()
     if passages < corpus_stats.MIN_GRAPH_VECTORS:
         return False
-    removed = known.passages - (passages - fresh) if known is not None else 0
+    removed = graph.passages - (passages - fresh) if graph is not None else 0
     return bool(fresh * BEHIND > passages or removed * GONE > passages)
 
 

@@ -183,12 +183,12 @@ def _find_passages(connection: sqlite3.Connection, query: str, candidates: Seque
     """Return the uuid of the best passage of each record."""
     from entrez_kit.corpus.search.words import find_best_chunk
 
-    found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
+    passages = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
     for pmid in [candidate.pmid for candidate in candidates if candidate.uuid is None]:
         rows = connection.execute("SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (pmid,)).fetchall()
         if rows:
-            found[pmid] = rows[find_best_chunk(query, [row["text"] for row in rows])]["uuid"]
-    return found
+            passages[pmid] = rows[find_best_chunk(query, [row["text"] for row in rows])]["uuid"]
+    return passages
 
 
 def _build_details(document: StoredDoc, snippet: str) -> dict[str, Any]:

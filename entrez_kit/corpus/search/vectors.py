@@ -128,7 +128,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
     """
     with store.reading() as connection:
         total = count_missing(connection, embedder.name)
-        known = vector_index.read_dimensions(connection).get(embedder.name)
+        dimensions = vector_index.read_dimensions(connection).get(embedder.name)
     done, last = 0, -1
     while True:
         with store.reading() as connection:
@@ -143,9 +143,9 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
         if not rows:
             continue
         matrix = next(embedder.yield_matrices(row["text"] for row in rows))
-        if known is not None and known != matrix.shape[1]:
-            raise dimension_changed(embedder.name, known, matrix.shape[1])
-        known = matrix.shape[1]
+        if dimensions is not None and dimensions != matrix.shape[1]:
+            raise dimension_changed(embedder.name, dimensions, matrix.shape[1])
+        dimensions = matrix.shape[1]
         with store.writing() as connection:
             connection.executemany(
                 # A sync may have replaced a passage while its vector was computed.

@@ -224,10 +224,10 @@ def _open_read_only(path: Path) -> _Connection:
 def _identify(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a file; None if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 # Errors --------------------------------------------------------------------------------------------------------------

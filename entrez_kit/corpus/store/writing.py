@@ -108,11 +108,11 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     again counts as added.
     """
     by_pmid = {doc.pmid: doc for doc in docs}
-    known = _read_versions(connection, by_pmid)
+    versions = _read_versions(connection, by_pmid)
     done = Upserted(max_edat_seen=max((doc.edat for doc in by_pmid.values() if doc.edat), default=None))
     changes: list[tuple[Doc, str]] = []
     for pmid, doc in by_pmid.items():
-        before = known.get(pmid)
+        before = versions.get(pmid)
         change = _find_change(before, doc)
         if change is None:
             done.skipped.append(pmid)
@@ -125,7 +125,8 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     connection.executemany(_INSERT, [_build_row(by_pmid[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(
-        _UPDATE, [_build_row(by_pmid[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
+        _UPDATE,
+        [_build_row(by_pmid[pmid], versions[pmid].version + 1, now, versions[pmid].lr) for pmid in done.updated],
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])

@@ -145,15 +145,15 @@ class WeaviateIndex:
         """
         if not self.exists():
             raise self._collection_error("does not exist", "no_collection", FrontendText(REBUILD, "."))
-        found = self._send(lambda: self._collection.config.get(simple=True))
-        stored_vectors = VectorSource.parse(found.description)
+        config = self._send(lambda: self._collection.config.get(simple=True))
+        stored_vectors = VectorSource.parse(config.description)
         if stored_vectors is None:
             raise self._collection_error(
                 "was not created by entrez-kit, so it was not changed",
                 "foreign_collection",
                 "Choose another name with WEAVIATE_CLASS.",
             )
-        kinds = {item.name: item.data_type.value for item in found.properties}
+        kinds = {item.name: item.data_type.value for item in config.properties}
         missing = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
         if missing:
             raise self._collection_error(
@@ -186,8 +186,8 @@ class WeaviateIndex:
     def yield_uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
         objects = self._send(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
-        while (found := self._send(lambda: next(objects, None))) is not None:
-            yield str(found.uuid)
+        while (item := self._send(lambda: next(objects, None))) is not None:
+            yield str(item.uuid)
 
     # writing
 
@@ -271,19 +271,19 @@ class WeaviateIndex:
         Raises:
             EmbeddingsError: the query could not be embedded.
         """
-        found = {hit.uuid: hit for hit in self.search_by_words(query, limit, pmids)}
+        hits = {hit.uuid: hit for hit in self.search_by_words(query, limit, pmids)}
         if self._embedder is not None:
             if query not in self._embedded:
                 self._embedded = {query: self._embedder.embed([query])[0]}
             vector = self._embedded[query]
             near = self.search_by_meaning(vector, limit, pmids)
-            if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
+            if by_words_alone := sorted({hit.pmid for hit in hits.values()} - {hit.pmid for hit in near}):
                 near += self.search_by_meaning(vector, MAX_HITS, by_words_alone)
             for hit in near:
-                found.setdefault(hit.uuid, hit).sim = hit.sim
-        best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
+                hits.setdefault(hit.uuid, hit).sim = hit.sim
+        best = max((hit.bm25 for hit in hits.values() if hit.bm25), default=0.0)
         hybrid = self._embedder is not None
-        ordered = sorted(found.values(), key=lambda hit: -score_relevance(hit, best, hybrid=hybrid))
+        ordered = sorted(hits.values(), key=lambda hit: -score_relevance(hit, best, hybrid=hybrid))
         return [_to_hit(candidate) for candidate in ordered[:limit]]
 
     def search_by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
@@ -291,8 +291,8 @@ class WeaviateIndex:
         from weaviate.classes.query import MetadataQuery
 
         requested = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
-        found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
-        return [_to_candidate(item, bm25=item.metadata.score) for item in found]
+        items = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
+        return [_to_candidate(item, bm25=item.metadata.score) for item in items]
 
     def search_by_meaning(
         self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None
@@ -301,8 +301,8 @@ class WeaviateIndex:
         from weaviate.classes.query import MetadataQuery
 
         requested = {"return_metadata": MetadataQuery(distance=True)}
-        found = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, requested)
-        return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
+        items = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, requested)
+        return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in items]
 
     def _run_search(
         self, search: Callable[[], Any], target: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]

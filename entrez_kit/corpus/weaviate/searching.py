@@ -73,9 +73,9 @@ class _SearchedRecords(NamedTuple):
         limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
         while True:
             hits = search(limit)
-            found = _group_by_record(self._keep_known(hits))
-            if len(found) >= wanted or len(hits) < limit or limit == MAX_HITS:
-                return found[:wanted]
+            candidates = _group_by_record(self._keep_known(hits))
+            if len(candidates) >= wanted or len(hits) < limit or limit == MAX_HITS:
+                return candidates[:wanted]
             limit = min(MAX_HITS, limit * GROWTH)
 
     def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
@@ -86,17 +86,17 @@ class _SearchedRecords(NamedTuple):
                 f"SELECT c.uuid FROM chunks AS c {among} WHERE c.uuid IN (SELECT value FROM json_each(:uuids))",
                 {"corpus": self.corpus, "uuids": json.dumps([hit["uuid"] for hit in hits])},
             )
-            known = {row[0] for row in rows}
-        return [hit for hit in hits if hit["uuid"] in known]
+            pmids_of_corpus = {row[0] for row in rows}
+        return [hit for hit in hits if hit["uuid"] in pmids_of_corpus]
 
 
 def _group_by_record(hits: Sequence[SearchHit]) -> list[Candidate]:
     """Return each record once, with the highest scores of its passages."""
-    found: dict[int, Candidate] = {}
+    candidates: dict[int, Candidate] = {}
     for hit in hits:
         pmid, sim, bm25 = int(hit["pmid"]), hit.get("sim"), hit.get("bm25")
-        record = found.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
+        record = candidates.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
         if sim is not None and (record.sim is None or sim > record.sim):
             record.uuid, record.sim = hit["uuid"], sim
         record.bm25 = max(bm25 or 0.0, record.bm25 or 0.0) or None
-    return list(found.values())
+    return list(candidates.values())

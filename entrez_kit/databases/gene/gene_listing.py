@@ -91,9 +91,9 @@ def run_searches(listing: GeneListing, query: GeneQuery) -> None:
         lost = [other for other in unknown if other in excluded[tier] and not _is_kept(replies[tier], other)]
         if lost or not set(successful) <= set(excluded[tier]):
             later = tiers[place:]
-            known = [other for other in later if not _is_unknown(replies[other], other, query, unknown)]
+            known_tiers = [other for other in later if not _is_unknown(replies[other], other, query, unknown)]
             repeated = {
-                other: (*successful, *(earlier for earlier in later[:step] if earlier in known))
+                other: (*successful, *(earlier for earlier in later[:step] if earlier in known_tiers))
                 for step, other in enumerate(later)
             }
             excluded |= repeated

@@ -53,7 +53,7 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
 
 
 def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
-    found: FoundLinks = []
+    found_links: FoundLinks = []
     for link in wanted:
         best: dict[str, int] = {}
         for uid in group:
@@ -62,14 +62,14 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
         if best:
             pairs = sorted(best.items(), key=lambda pair: -int(pair[0]) if pair[0].isdigit() else 0)
             # NCBI sorts the links of one record by score, and the merged links of several records by descending id.
-            found.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
-    return found
+            found_links.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
+    return found_links
 
 
-def _list_neighbors(found: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
+def _list_neighbors(found_links: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
     """Return the links of one set. JSON has only the id of a link without score."""
     linksets: list[dict[str, Any]] = []
-    for link, pairs in found:
+    for link, pairs in found_links:
         links: list[Any] = [{"Id": uid, "Score": str(score)} if scored else {"Id": uid} for uid, score in pairs]
         if mode == "json" and not scored:
             links = [uid for uid, _ in pairs]

@@ -77,8 +77,8 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
     @cached_property
     def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID, read on first use."""
-        found = read_demo_records() if self._given is None else self._given
-        return {heading.uid: heading for heading in sorted(found, key=lambda heading: -int(heading.uid))}
+        headings = read_demo_records() if self._given is None else self._given
+        return {heading.uid: heading for heading in sorted(headings, key=lambda heading: -int(heading.uid))}
 
     @cached_property
     def _parents(self) -> dict[str, MeshEntry]:
@@ -125,8 +125,8 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
         Raises:
             BadRequest: no id is valid.
         """
-        found = self.find_all(request.ids)
-        return answer_text("".join(_render_text(heading, number) for number, heading in enumerate(found, start=1)))
+        headings = self.find_all(request.ids)
+        return answer_text("".join(_render_text(heading, number) for number, heading in enumerate(headings, start=1)))
 
     def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in headings and entry terms."""

@@ -151,14 +151,14 @@ def answer_ecitmatch(request: LocalRequest, state: LocalState) -> LocalReply:
         parts = line.split("|")
         if len(parts) < 6:
             continue
-        found = state.pubmed.match(*parts[:5])
-        if not found and not parts[0].strip():
+        pmids = state.pubmed.match(*parts[:5])
+        if not pmids and not parts[0].strip():
             break
-        if not found:
+        if not pmids:
             verdict = "NOT_FOUND" if state.pubmed.knows_journal(parts[0]) else "NOT_FOUND;INVALID_JOURNAL"
-        elif len(found) == 1:
-            verdict = found[0]
+        elif len(pmids) == 1:
+            verdict = pmids[0]
         else:
-            verdict = f"AMBIGUOUS {','.join(found[:20])}"
+            verdict = f"AMBIGUOUS {','.join(pmids[:20])}"
         answers.append("|".join([*parts[:6], verdict]))
     return answer_text("".join(f"{answer}\n" for answer in answers))

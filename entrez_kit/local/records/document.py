@@ -221,16 +221,16 @@ class _Element:
     def iterfind(self, path: str) -> list[Any]:
         """Return the elements at a path of tags."""
         tag, _, rest = path.partition("/")
-        found = self._children.get(tag, [])
-        while rest and found:
+        elements = self._children.get(tag, [])
+        while rest and elements:
             step, _, rest = rest.partition("/")
-            found = [child for parent in found for child in parent.iterchildren(step)]
-        return found
+            elements = [child for parent in elements for child in parent.iterchildren(step)]
+        return elements
 
     def find(self, path: str) -> Any:
         """Return the first element at a path of tags, if any."""
-        found = self.iterfind(path)
-        return found[0] if found else None
+        elements = self.iterfind(path)
+        return elements[0] if elements else None
 
 
 def _read_attribute(name: str, default: str, part: str = "_citation") -> "lazy[str]":
@@ -407,9 +407,9 @@ class Document:
     @lazy
     def issns(self) -> list[tuple[str, str]]:
         """Kind and number of each ISSN."""
-        found = [(issn.get("IssnType") or "", read_text(issn)) for issn in self._article.iterfind("Journal/ISSN")]
+        serials = [(issn.get("IssnType") or "", read_text(issn)) for issn in self._article.iterfind("Journal/ISSN")]
         linking = read_text(self._citation.find("MedlineJournalInfo/ISSNLinking"))
-        return [*found, ("Linking", linking)] if linking else found
+        return [*serials, ("Linking", linking)] if linking else serials
 
     def get_issn(self, kind: str) -> str:
         """Return the ISSN of one kind, or an empty string."""
@@ -498,8 +498,8 @@ class Document:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
         listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
-        found = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in listed]
-        return [pair for pair in dict.fromkeys(found) if pair[1]]
+        identifiers = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in listed]
+        return [pair for pair in dict.fromkeys(identifiers) if pair[1]]
 
     def get_identifier(self, kind: str) -> str:
         """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""

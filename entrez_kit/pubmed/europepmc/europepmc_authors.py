@@ -52,9 +52,9 @@ def _read_author(raw: Raw) -> Fields:
         find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
         for item in list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
     ]
-    known = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
-    if person and known:
-        person["affiliations"] = list(dict.fromkeys(known))
+    affiliations = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
+    if person and affiliations:
+        person["affiliations"] = list(dict.fromkeys(affiliations))
     return person
 
 

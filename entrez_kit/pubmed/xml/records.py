@@ -168,8 +168,8 @@ class Record:
         return fields
 
 
-def _read_fields(element: Any, known: Fields | None = None) -> Fields:
-    return read_book_fields(element) if element.tag in _BOOKS else read_article_fields(element, known)
+def _read_fields(element: Any, known_fields: Fields | None = None) -> Fields:
+    return read_book_fields(element) if element.tag in _BOOKS else read_article_fields(element, known_fields)
 
 
 def iter_records(source: Source) -> Iterator[Record]:

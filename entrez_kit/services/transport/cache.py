@@ -194,8 +194,8 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 def _is_readable(path: Path) -> bool:
     """Return whether a read-only file may be read and trusted: this user or root owns it."""
     try:
-        found = path.lstat()
-        return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
     except (OSError, AttributeError):
         return False
 

@@ -299,15 +299,15 @@ class _SharedState:
 
     def _repair(self, text: bytes, saved: tuple[int, _State] | None, now_ms: int) -> _State:
         """Return the state to use if the saved state is missing, invalid or incomplete."""
-        known = self.seen
+        seen = self.seen
         if saved is None:
             # After damage, other processes may just have sent requests: wait for one window.
-            return replace(known, free_us=max(known.free_us, (now_ms + WINDOW_MS) * 1000)) if text else known
+            return replace(seen, free_us=max(seen.free_us, (now_ms + WINDOW_MS) * 1000)) if text else seen
         saved_ms, state = saved
         if saved_ms > now_ms + CLOCK_TOLERANCE_MS:
-            return known
+            return seen
         # This process limited only itself for a while, so the file does not have its requests.
-        return _State(max(state.free_us, known.free_us), tuple(sorted({*state.sent_ms, *known.sent_ms})))
+        return _State(max(state.free_us, seen.free_us), tuple(sorted({*state.sent_ms, *seen.sent_ms})))
 
 
 def _write(descriptor: int, line: bytes) -> None:
@@ -389,8 +389,8 @@ def _remove_unused(own: Path) -> None:
                         path.unlink()
 
 
-def _is_unused(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and found.st_mtime < time.time() - UNUSED_SECONDS
+def _is_unused(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - UNUSED_SECONDS
 
 
 def _renew_after_fork() -> None:

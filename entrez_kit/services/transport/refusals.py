@@ -263,8 +263,8 @@ def _check_argument(words: str, call: Call, sent_credentials: frozenset[str]) ->
 
 def _check_new_parameter(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     """Return the error if the service requires a parameter that was not sent: its interface has changed."""
-    found = _REQUIRED.search(words)
-    name = next(filter(None, found.groups()), "") if found else ""
+    match = _REQUIRED.search(words)
+    name = next(filter(None, match.groups()), "") if match else ""
     sent = {known.lower() for known, _ in call.params} | sent_credentials
     if not re.fullmatch(r"[A-Za-z]\w{1,39}", name) or name.lower() in sent or name.lower() in _NO_PARAMETERS:
         return None

@@ -79,8 +79,8 @@ class Incoming:
     @property
     def content_type(self) -> str:
         """Its media type and character set; empty if they are missing or invalid."""
-        found = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
-        return found[0] if found else ""
+        match = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
+        return match[0] if match else ""
 
     @property
     def refused(self) -> RefusedReply:
@@ -221,8 +221,8 @@ def _find_error_texts(call: Call, incoming: Incoming) -> list[str]:
         return [] if _HTML.match(body) else _find_xml_errors(body, incoming.status)
     if incoming.status >= 400 and 0 < len(body) <= TEXT_HEAD_BYTES:
         return [body.decode("utf-8", "replace")]
-    found = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
-    return [found[1].decode("utf-8", "replace")] if found else []
+    match = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
+    return [match[1].decode("utf-8", "replace")] if match else []
 
 
 def _find_json_errors(call: Call, incoming: Incoming) -> Iterator[str]:
@@ -291,13 +291,13 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
         expat.ExpatError, _ForbiddenXml, ValueError, LookupError
     ):  # a truncated document may still have an error text
         parser.Parse(body, True)
-    found = [text.strip() for text in texts if text.strip()]
+    error_texts = [text.strip() for text in texts if text.strip()]
     summarised = find_root_name(body) == "eSummaryResult" and re.search(
         rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body
     )
-    if summarised and all(refusals.is_about_ids(text) for text in found):
+    if summarised and all(refusals.is_about_ids(text) for text in error_texts):
         return []  # some ids of the batch are unknown, the reply has the others
-    return found
+    return error_texts
 
 
 def _read_error_document(body: bytes) -> list[str]:
@@ -310,8 +310,8 @@ def _read_error_document(body: bytes) -> list[str]:
 
 
 def _find_page_title(body: bytes) -> str:
-    found = _PAGE_TITLE.search(body[:5000])
-    return found[1].decode("utf-8", "replace").strip() if found else ""
+    match = _PAGE_TITLE.search(body[:5000])
+    return match[1].decode("utf-8", "replace").strip() if match else ""
 
 
 # The structure of a reply -------------------------------------------------------------------------------------------
@@ -406,8 +406,8 @@ def _find_series_problem(body: bytes) -> Problem | None:
         if document in seen:
             return Problem("a repeated document")
         seen.add(document)
-        found = _NOT_BLANK.search(body, end)
-        start = found.start() if found else len(body)
+        match = _NOT_BLANK.search(body, end)
+        start = match.start() if match else len(body)
     return None
 
 
@@ -492,8 +492,8 @@ def find_root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | Non
         html: return the name in lower case, because HTML ignores case.
     """
     at += len(_BOM) if body.startswith(_BOM, at) else 0
-    while found := _BEFORE_ROOT.match(body, at):
-        at = found.end()
+    while match := _BEFORE_ROOT.match(body, at):
+        at = match.end()
     root = _ROOT.match(body, at)
     name = root[1].decode("ascii", "replace") if root else None
     return name.lower() if name and html else name

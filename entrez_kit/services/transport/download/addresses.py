@@ -196,8 +196,8 @@ def resolve_host(host: str, port: int) -> Sequence[str]:
     Raises:
         OSError: the name has no address.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(item[4][0]) for item in entries))
 
 
 @dataclass(frozen=True)
@@ -272,16 +272,16 @@ class AddressGuard:
             raise OSError("the name cannot be resolved") from None
         if not texts:
             raise OSError("the name has no address")
-        found = [address for text in texts if (address := _to_address(text)) is not None]
-        if len(found) < len(texts):
+        addresses = [address for text in texts if (address := _to_address(text)) is not None]
+        if len(addresses) < len(texts):
             raise Refused("forbidden_address", "the host resolves to an invalid address")
         if self.is_home(target):
-            if not all(address.is_loopback for address in found):
+            if not all(address.is_loopback for address in addresses):
                 raise Refused("forbidden_address", "the host is not on this machine")
         else:
-            for address in found:
+            for address in addresses:
                 _check_public(address)
-        return [str(address) for address in found]
+        return [str(address) for address in addresses]
 
 
 def _to_address(host: str) -> Address | None:

@@ -79,8 +79,8 @@ class Downloaded:
     @property
     def charset(self) -> str | None:
         """The character encoding that the server names, if any."""
-        found = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
-        return found[1] if found else None
+        match = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
+        return match[1] if match else None
 
 
 def download(
