@@ -112,13 +112,13 @@ class ParsedRequest:
         built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
         encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in omit)
         params = tuple(parse_qsl(encoded, keep_blank_values=True))
-        listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
+        ids = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
         return cls(
             script=address.path.rpartition("/")[2],
             encoded=encoded,
             params=params,
             parameters={name.lower(): value for name, value in params},
-            ids=[uid for uid in listed if uid],
+            ids=[uid for uid in ids if uid],
         )
 
     @property

@@ -300,12 +300,12 @@ class Settings:
 
     def use_copy(self) -> "Settings":
         """Return these settings for a local copy, with addresses at which no program listens."""
-        own = _list_addresses(DEMO_URL)
-        return replace(self, **own, origins={**self.origins, **dict.fromkeys(own, COPY_ORIGIN)})
+        addresses = _list_addresses(DEMO_URL)
+        return replace(self, **addresses, origins={**self.origins, **dict.fromkeys(addresses, COPY_ORIGIN)})
 
     def use_sandbox(self, url: str) -> "Settings":
         """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""
-        own: dict[str, Any] = {
+        overrides: dict[str, Any] = {
             **_list_addresses(url),
             "cache_dir": self.cache_dir / "demo",
             "data_dir": self.data_dir / "demo",
@@ -313,11 +313,11 @@ class Settings:
             "weaviate_url": None,
         }
         if self.unpaywall_email is None:  # the client requires one; the sandbox accepts any
-            own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
+            overrides["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
         demo_origin = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
         others = {name: origin for name, origin in self.origins.items() if name != "demo"}
-        origins = {**others, **demo_origin, **dict.fromkeys(own, SANDBOX_ORIGIN)}
-        return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
+        origins = {**others, **demo_origin, **dict.fromkeys(overrides, SANDBOX_ORIGIN)}
+        return replace(self, **overrides, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
 def _list_addresses(url: str) -> dict[str, Any]:
@@ -709,8 +709,8 @@ def parse_names(
     Raises:
         InvalidInput: a name is unknown.
     """
-    named = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
-    for name in named:
+    requested = [part.strip().lower().replace("-", "_") for part in (text or "").split(",") if part.strip()]
+    for name in requested:
         if name not in known:
             raise InvalidInput(
                 f"{before} is no {noun} {name!r}.",
@@ -718,7 +718,7 @@ def parse_names(
                 recovery_hint=f"Choose from {', '.join(known)}; separate several with commas.",
                 details={"reason": f"unknown_{noun}"},
             )
-    return [name for name in known if name in named]
+    return [name for name in known if name in requested]
 
 
 def get_default(name: str) -> Any:

@@ -101,7 +101,7 @@ class SyncReport:
 
 def _list_pmids(pmids: Collection[int]) -> str:
     """List PMIDs in words, at most ``NAMED`` of them."""
-    listed = sorted(pmids)
-    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"
+    ordered = sorted(pmids)
+    first_pmids = ", ".join(str(pmid) for pmid in ordered[:NAMED])
+    more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
+    return f"PMID {first_pmids}{more}" if len(ordered) == 1 else f"{len(ordered)} records (PMID {first_pmids}{more})"

@@ -227,8 +227,8 @@ def build_mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
 
 def _list_texts(value: Any) -> list[str]:
     """Return the texts of a list; the value may be a single text without a list."""
-    listed = value if isinstance(value, list) else [value]
-    return [text for item in listed if item is not None and (text := str(item).strip())]
+    texts = value if isinstance(value, list) else [value]
+    return [text for item in texts if item is not None and (text := str(item).strip())]
 
 
 MESH = DocumentOperation(

@@ -81,7 +81,7 @@ def compare(
         responder: answers all requests in this process.
     """
     limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)
-    own = replace(
+    probe_settings = replace(
         settings,
         no_cache=True,
         refresh=False,
@@ -91,7 +91,9 @@ def compare(
         europepmc_max_retries=min(settings.europepmc_max_retries, RETRIES),
     )
     recorder = _ExchangeRecorder()
-    with Services(own, transport=Transport(own, watch=recorder.watch, responder=responder)) as services:
+    with Services(
+        probe_settings, transport=Transport(probe_settings, watch=recorder.watch, responder=responder)
+    ) as services:
         requested = examples or _choose_examples(services, unreached)
         run = _ProbeRun(services, requested, unreached, recorder, _ProgressCounter(progress, len(probes)))
         groups = [list(rows) for _, rows in groupby(probes, lambda probe: probe.service)]

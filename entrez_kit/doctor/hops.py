@@ -148,8 +148,8 @@ class HopCheck:
             raise CheckEnded(f"{label} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
         if not addresses:
             raise CheckEnded(f"{label} has no address", _name_hint(self.route))
-        listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
-        check.add(f"{label} is {listed}")
+        shown_addresses = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
+        check.add(f"{label} is {shown_addresses}")
         return addresses
 
     def _connect(self, stop: SplitResult, addresses: list[str], check: Check) -> socket.socket:

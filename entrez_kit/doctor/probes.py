@@ -290,8 +290,10 @@ def _check_pubmed_info(content: bytes, examples: Examples) -> Iterator[ShapeDiff
 
 def _check_conversion(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     conversions = parse_converted(content, "pmid", [examples.in_pmc, UNKNOWN_PMID])
-    own = conversions.get(examples.in_pmc)
-    yield from _require(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
+    conversion = conversions.get(examples.in_pmc)
+    yield from _require(
+        conversion and conversion.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}"
+    )
     yield from _require(UNKNOWN_PMID not in conversions, "an article for an unknown PMID")
 
 

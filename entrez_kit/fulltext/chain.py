@@ -26,7 +26,7 @@ AT_ONCE: Final = 2
 """Batches in progress: the next one is requested while one is parsed."""
 
 
-def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
+def look_up_articles(services: Services, identifiers: Sequence[Identifier]) -> Iterator[ArticleLookup]:
     """Yield the lookup of each id, in order. A repeated id is requested once.
 
     Raises:
@@ -34,13 +34,13 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
     """
     if services.settings.copy_label:
         raise no_full_text_error(services.settings.copy_label)
-    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    batches = [identifiers[start : start + BATCH] for start in range(0, len(identifiers), BATCH)]
     calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
-    report_progress(done, len(wanted))
+    report_progress(done, len(identifiers))
     for batch in run_in_order(calls, min(len(batches), AT_ONCE)):
         done += len(batch)
-        report_progress(done, len(wanted))
+        report_progress(done, len(identifiers))
         yield from batch
 
 

@@ -110,12 +110,12 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         or ""
     )
     markdown = _tidy(markdown)
-    words = count_words(markdown)
-    if words < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
-        raise unreadable("is a page that refuses programs, not the article", words=words, pdf_url=pdf_url)
-    if words < MIN_WORDS:
-        raise unreadable(f"is a page with almost no text ({words} words)", words=words, pdf_url=pdf_url)
-    return WebPage(title, markdown, words, pdf_url)
+    word_count = count_words(markdown)
+    if word_count < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
+        raise unreadable("is a page that refuses programs, not the article", words=word_count, pdf_url=pdf_url)
+    if word_count < MIN_WORDS:
+        raise unreadable(f"is a page with almost no text ({word_count} words)", words=word_count, pdf_url=pdf_url)
+    return WebPage(title, markdown, word_count, pdf_url)
 
 
 def count_words(text: str) -> int:
@@ -214,9 +214,9 @@ def _find_title(root: Any) -> str | None:
 
 
 def _find_pdf_url(root: Any, url: str) -> str | None:
-    named = _find_meta(root, "citation_pdf_url")
+    address = _find_meta(root, "citation_pdf_url")
     try:
-        return urljoin(url, named) if named else None
+        return urljoin(url, address) if address else None
     except ValueError:
         return None
 

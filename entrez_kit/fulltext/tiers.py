@@ -186,8 +186,8 @@ def _is_another(front: PmcArticle, lookup: ArticleLookup, pmcid: str | None = No
     agree = [one.lower() == other.lower() for one, other in pairs if one and other]
     if agree:
         return not any(agree)
-    words, wanted = ({*re.findall(r"\w+", text.casefold())} for text in (front.title or "", title))
-    return bool(words and wanted) and 2 * len(words & wanted) < min(len(words), len(wanted))
+    words, title_words = ({*re.findall(r"\w+", text.casefold())} for text in (front.title or "", title))
+    return bool(words and title_words) and 2 * len(words & title_words) < min(len(words), len(title_words))
 
 
 def _store(lookup: ArticleLookup, text: JatsArticle | Answer) -> Answer | None:
@@ -283,15 +283,15 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     source, own_id = ids.get("source"), ids.get("id")
     lookup.learn(pmid=ids.get("pmid"), doi=ids.get("doi"))
     has_text = source == "PMC" or (source == "PPR" and ids.get("inEPMC") == "Y")
-    wanted = ids.get("pmcid") or (own_id if has_text else None)
-    if wanted is None:
+    expected_id = ids.get("pmcid") or (own_id if has_text else None)
+    if expected_id is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
-    pmcid = wanted if wanted.startswith("PMC") else None
+    pmcid = expected_id if expected_id.startswith("PMC") else None
     read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        reply = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
+        reply = services.europepmc.fetch_full_text(expected_id, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
-        return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
+        return Answer("no-fulltext", f"Europe PMC has no full text of {expected_id}")
     if isinstance(reply, Answer):
         return reply
     lookup.via_europepmc, lookup.epmc_id, lookup.epmc_source = True, own_id, source
@@ -334,6 +334,6 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
     return None
 
 
-def name_identifier(wanted: Identifier) -> str:
+def name_identifier(identifier: Identifier) -> str:
     """Return the name of an identifier for messages: "PMID 123", "PMC123"."""
-    return f"PMID {wanted.value}" if wanted.kind == "pmid" else wanted.value
+    return f"PMID {identifier.value}" if identifier.kind == "pmid" else identifier.value

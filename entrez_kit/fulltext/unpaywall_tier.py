@@ -66,9 +66,9 @@ def _fetch_first_copy(services: Services, open_access: OpenAccess, guard: Addres
     failures: dict[str, Outcome] = {}
     named: list[_Candidate] = []
     tried: set[str] = set()
-    listed = _list_candidates(open_access)
+    candidates = _list_candidates(open_access)
     while len(tried) < MAX_ATTEMPTS and (left := until - time.monotonic()) > 0:
-        candidate = named.pop(0) if named else next(listed, None)
+        candidate = named.pop(0) if named else next(candidates, None)
         if candidate is None:
             break
         if candidate.url in tried:

@@ -228,13 +228,13 @@ def _write_data(tag: str, article: Article, ids: Iterable[tuple[str, str]], fact
 
 def _list_ids(article: Article) -> list[tuple[str, str]]:
     """Return type and id of each identifier, without the numbers of repeated types."""
-    listed = [(_strip_number(kind, article.article_ids), value) for kind, value in article.article_ids.items()]
-    known = {value for _, value in listed}
+    pairs = [(_strip_number(kind, article.article_ids), value) for kind, value in article.article_ids.items()]
+    known = {value for _, value in pairs}
     if article.doi and article.doi not in known:
-        listed.append(("doi", article.doi))
-    if article.pmcid and not any(kind == "pmc" for kind, _ in listed):
-        listed.append(("pmc", article.pmcid))
-    return listed
+        pairs.append(("doi", article.doi))
+    if article.pmcid and not any(kind == "pmc" for kind, _ in pairs):
+        pairs.append(("pmc", article.pmcid))
+    return pairs
 
 
 def _strip_number(kind: str, ids: dict[str, str]) -> str:
@@ -376,8 +376,8 @@ def _write_headings(article: Article) -> str:
 
 def _write_keywords(article: Article) -> str:
     major = set(article.major_keywords)
-    words = (_write_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
-    return _write_element("KeywordList", *words, Owner="NOTNLM")
+    keywords = (_write_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
+    return _write_element("KeywordList", *keywords, Owner="NOTNLM")
 
 
 # Books

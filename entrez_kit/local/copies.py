@@ -157,10 +157,10 @@ class Copy:
                 raise
 
     def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
-        listed = read_manifest(connection, self.folder)
-        segments = [self._open_segment(file.name) for file in listed]
-        size = sum(file.records for file in listed)
-        wrong = any(segment.records != file.records for segment, file in zip(segments, listed, strict=True))
+        manifest = read_manifest(connection, self.folder)
+        segments = [self._open_segment(file.name) for file in manifest]
+        size = sum(file.records for file in manifest)
+        wrong = any(segment.records != file.records for segment, file in zip(segments, manifest, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise copy_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)

@@ -110,8 +110,8 @@ def find_removed(connection: sqlite3.Connection, segments: list[IndexFile]) -> "
 
 def delete_unlisted(connection: sqlite3.Connection, folder: Path) -> None:
     """Delete index files that the copy does not use, such as those of an import that was killed."""
-    listed = {name for (name,) in connection.execute("SELECT name FROM segments")}
+    used_names = {name for (name,) in connection.execute("SELECT name FROM segments")}
     for path in (folder / FOLDER).glob("*"):
-        if path.name not in listed:
+        if path.name not in used_names:
             with suppress(OSError):
                 path.unlink()

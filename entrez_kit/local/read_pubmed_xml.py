@@ -155,8 +155,8 @@ def _read_deletions(raw: bytes) -> Iterator[FileEvent]:
 
 
 def _read_identity(raw: bytes, path: Path, count: int) -> FileEvent:
-    own = _OWN_PMID.match(raw)
-    if own is None or not int(own["pmid"]):
+    match = _OWN_PMID.match(raw)
+    if match is None or not int(match["pmid"]):
         raise unusable_file_error(path, f"record {count:,} has no PMID", "bad_record", record=count)
-    version = _VERSION.search(own["attributes"] or b"")
-    return FileEvent(int(own["pmid"]), max(1, int(version[1])) if version else 1, raw)
+    version = _VERSION.search(match["attributes"] or b"")
+    return FileEvent(int(match["pmid"]), max(1, int(version[1])) if version else 1, raw)

@@ -175,8 +175,8 @@ def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
 
 def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: random.Random) -> Iterator[str]:
     """Describe terms of a record that its index does not have; some terms are chosen, because lookups take time."""
-    listed = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
-    for source, word in chance.sample(sorted(listed), min(TERMS, len(listed))):
+    source_words = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
+    for source, word in chance.sample(sorted(source_words), min(TERMS, len(source_words))):
         found = dict(index.read_positions(source, [word], BitMap([number]))).get(number, [()])
         if list(found[0]) != _find_positions(terms.texts[source], word):
             yield f"the index has other places of {word!r} in {source}"

@@ -159,8 +159,8 @@ def _reconcile(
     }
     looked_up |= _search_pubmed(services, {value: kinds[value] for value in fields})
     for value, words in fields.items():
-        own = looked_up.get(value)
-        conversion = own if isinstance(own, Conversion) else known.found.get(value)
+        search_result = looked_up.get(value)
+        conversion = search_result if isinstance(search_result, Conversion) else known.found.get(value)
         if conversion is not None:
             noted = "; ".join(part for part in (conversion.note, words) if part)
             known.found[value] = conversion.model_copy(update={"note": noted})
@@ -267,16 +267,16 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
 def _build_conversion(
     text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp
 ) -> Conversion:
-    own = {"requested_id": text, "id_type": identifier.kind}
+    fields = {"requested_id": text, "id_type": identifier.kind}
     conversion = known.found.get(value) or looked_up.get(value)
     if isinstance(conversion, Conversion):
-        return conversion.model_copy(update=own)
+        return conversion.model_copy(update=fields)
     if conversion is not None:
-        return Conversion(status="error", message=conversion.message, **own)
+        return Conversion(status="error", message=conversion.message, **fields)
     if value in known.unanswered and identifier.kind != "pmid" and known.error is not None:
         # PubMed does not have the article, but PMC has some articles that PubMed does not have.
         message = f"not in PubMed, and PMC could not be checked: {known.error.message}"
-        return Conversion(status="error", message=message, **own)
+        return Conversion(status="error", message=message, **fields)
     why = None
     if value in known.refused:
         why = "the ID Converter refused it"
@@ -285,7 +285,7 @@ def _build_conversion(
     source = tracing.name_source(begins=True)
     nowhere = f"{'Neither PMC nor PubMed has' if source == 'PubMed' else f'{source} does not have'} {identifier.value}"
     message = f"{source} has no record of {identifier.value}; {why}" if why else nowhere
-    return Conversion(status="not_found", message=message, **own)
+    return Conversion(status="not_found", message=message, **fields)
 
 
 CONVERT = StreamOperation(

@@ -44,11 +44,11 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
         UpstreamError: no attempt got a valid reply, or NCBI omitted a record.
         RateLimited: NCBI refused, or no slot is free before the deadline.
     """
-    wanted = list(dict.fromkeys(pmids))
-    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    unique_pmids = list(dict.fromkeys(pmids))
+    batches = [unique_pmids[start : start + BATCH] for start in range(0, len(unique_pmids), BATCH)]
     calls = (partial(_summarize, services, batch) for batch in batches)
     by_pmid = {summary.pmid: summary for part in run_in_order(calls, services.eutils.at_once) for summary in part}
-    return [by_pmid[pmid] for pmid in wanted if pmid in by_pmid]
+    return [by_pmid[pmid] for pmid in unique_pmids if pmid in by_pmid]
 
 
 def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:

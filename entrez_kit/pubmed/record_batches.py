@@ -142,8 +142,8 @@ class RecordBatches:
         return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known_pmids}
 
     def _request_pmids(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
-        wanted = set(pmids)
-        return {item.input: item for item in self.request_records(pmids, fresh=fresh) if item.input in wanted}
+        requested = set(pmids)
+        return {item.input: item for item in self.request_records(pmids, fresh=fresh) if item.input in requested}
 
     def request_records(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
         """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name."""

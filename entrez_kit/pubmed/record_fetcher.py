@@ -170,9 +170,9 @@ class _IdRetrieval(Retrieval):
         self._resolved.update((value, pmid) for value, pmid in resolved.items() if isinstance(pmid, str))
         resolved |= {identifier.value: identifier.value for identifier in read.values() if identifier.kind == "pmid"}
         pmids = [resolved.get(identifier.value) for identifier in read.values()]
-        wanted = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
-        records = {pmid: fetched_by_pmid[pmid] for pmid in wanted if pmid in fetched_by_pmid}
-        if rest := [pmid for pmid in wanted if pmid not in records]:
+        unique_pmids = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
+        records = {pmid: fetched_by_pmid[pmid] for pmid in unique_pmids if pmid in fetched_by_pmid}
+        if rest := [pmid for pmid in unique_pmids if pmid not in records]:
             records |= self.batches.fetch_verified(rest)
         return [_to_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
 

@@ -143,9 +143,9 @@ def parse_converted(
             continue
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
         converted = ConvertedIds(digits, pmcid.partition(".")[0] if pmcid else None, doi)
-        own = getattr(converted, kind)
-        if own is not None and _normalize(own, kind) != bare:
-            raise malformed_error("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")
+        found_id = getattr(converted, kind)
+        if found_id is not None and _normalize(found_id, kind) != bare:
+            raise malformed_error("idconv", f"it has a record of {found_id[:100]} for the requested id {bare[:100]}")
         if not pmcid:
             raise malformed_error("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted

@@ -110,14 +110,14 @@ def determine_standing(
         title: a publisher's mark before it counts if types and related records show no retraction.
         abstract: a withdrawn preprint is recognized by its abstract.
     """
-    listed = list(corrections)
+    all_corrections = list(corrections)
     kinds = [kind.lower().replace("-", " ") for kind in publication_types if _TELLING.search(kind)]
     marked = _TITLE.match(title) if title and title[0] in _FIRST_LETTERS else None
-    if not (listed or kinds or marked):
+    if not (all_corrections or kinds or marked):
         return None
     preprint = "preprint" in kinds
     types = {_TYPES[kind] for kind in kinds if kind in _TYPES}
-    notices = [notice for item in listed if (notice := _read_notice(item, preprint=preprint)) is not None]
+    notices = [notice for item in all_corrections if (notice := _read_notice(item, preprint=preprint)) is not None]
     statuses = types | {notice.status for notice in notices}
     if "reinstated" in statuses and "retracted" not in types:
         statuses -= LIFTED
@@ -187,8 +187,8 @@ def determine_standing_of_jats(
         related: the type of each related-article as ``kind``, its ``doi``, ``pmid``, and its text as ``citation``.
         title: the title; a publisher's mark before it counts.
     """
-    own = (article_type or "").lower()
-    types = ["Retracted Publication"] if own == "retracted-article" else [own]
+    type_text = (article_type or "").lower()
+    types = ["Retracted Publication"] if type_text == "retracted-article" else [type_text]
     by_types = determine_standing(publication_types=types, title=title)
     notices = []
     for item in related:

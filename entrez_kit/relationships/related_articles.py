@@ -54,12 +54,12 @@ def not_found_error(pmid: str) -> EntityNotFound:
     )
 
 
-def find_related(services: Services, relation: Relation, pmid: str, wanted: int) -> RelatedArticles:
+def find_related(services: Services, relation: Relation, pmid: str, limit: int) -> RelatedArticles:
     """Find the articles related to one article, in the first source that has them.
 
     Args:
         pmid: the article to start from.
-        wanted: how many articles the caller needs; no more are requested from Europe PMC.
+        limit: how many articles the caller needs; no more are requested from Europe PMC.
 
     Raises:
         EntityNotFound: the article does not exist.
@@ -81,7 +81,7 @@ def find_related(services: Services, relation: Relation, pmid: str, wanted: int)
     if down is None:
         related.requests += 1
         related.warnings += describe(services, pmid, ())[1]
-    _try_other_sources(services, relation, pmid, wanted, related, down)
+    _try_other_sources(services, relation, pmid, limit, related, down)
     return related
 
 
@@ -134,7 +134,7 @@ def _try_other_sources(
     services: Services,
     relation: Relation,
     pmid: str,
-    wanted: int,
+    limit: int,
     related: RelatedArticles,
     down: EntrezKitError | None,
 ) -> None:
@@ -148,7 +148,7 @@ def _try_other_sources(
     if relation == "pubmed_references":
         sources.append(("pubmed_record", "the PubMed record itself", read_related))
     if relation != "pubmed_similar_articles":
-        sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, wanted)))
+        sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, limit)))
     source = tracing.name_source("NCBI", begins=True)
     because = f"NCBI's ELink did not answer ({down.message})" if down else f"{source} has no such links"
     failures: list[EntrezKitError] = [down] if down else []

@@ -75,15 +75,15 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
             file.model_copy(update={"source": source, "file": PurePath(file.file).name or file.file})
             for file in request.files
         ]
-        listed, new, warnings = _read_records(files, source, {record.id for record in review.records}, number)
-        counts = {name: sum(getattr(file, name) for file in listed) for name in ("records", "added", "known")}
+        file_counts, new, warnings = _read_records(files, source, {record.id for record in review.records}, number)
+        counts = {name: sum(getattr(file, name) for file in file_counts) for name in ("records", "added", "known")}
         if new:
             review.records += new
             review.reset_works()
         earlier = {
             file.sha256 for run in review.runs if run.step == "import" and run.source == source for file in run.files
         }
-        is_repeated = not new and all(file.sha256 in earlier for file in listed)
+        is_repeated = not new and all(file.sha256 in earlier for file in file_counts)
         if not is_repeated:
             run = review.end_run(
                 "import",
@@ -91,33 +91,33 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
                 source=source,
                 platform=request.platform,
                 searched=request.searched,
-                files=listed,
+                files=file_counts,
                 counts=counts,
                 warnings=warnings,
             )
             save(review, run)
     return ReviewImportResult(
-        run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings
+        run=None if is_repeated else number, source=source, files=file_counts, **counts, warnings=warnings
     )
 
 
-def _name_source(review: Review, named: str) -> str:
+def _name_source(review: Review, given_name: str) -> str:
     """Return the name of a source as the review has it, if it has this source.
 
     Raises:
         InvalidInput: the source is PubMed, which this review searches.
     """
-    slug = make_slug(named)
+    slug = make_slug(given_name)
     if slug == "pubmed" and any(run.step == "search" for run in review.runs):
         raise InvalidInput(
             "The records of PubMed come from the search of this review.",
-            invalid_input=named,
+            invalid_input=given_name,
             recovery_hint="Name the source of these files, such as MEDLINE (Ovid).",
             details={"reason": "source_searched"},
         )
     names = {make_slug(record.source): record.source for record in review.records}
     names |= {make_slug(name): name for name in review.settings.sources}
-    return names.get(slug, named)
+    return names.get(slug, given_name)
 
 
 def _read_records(
@@ -134,7 +134,7 @@ def _read_records(
     """
     entries, file_names, warnings = read_files(files)
     seen_ids = set(known_ids)
-    listed: list[FileOfRun] = []
+    file_counts: list[FileOfRun] = []
     new: list[ReviewRecord] = []
     for name, file in zip(file_names, files, strict=True):
         imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
@@ -142,7 +142,7 @@ def _read_records(
         seen_ids |= {record.id for record in fresh}
         new += fresh
         content = (file.text or repr(file.references)).encode()
-        listed.append(
+        file_counts.append(
             FileOfRun(
                 name=name,
                 sha256=hashlib.sha256(content).hexdigest(),
@@ -151,7 +151,7 @@ def _read_records(
                 known=len(imported) - len(fresh),
             )
         )
-    return listed, new, warnings
+    return file_counts, new, warnings
 
 
 IMPORT_RECORDS: Final = DocumentOperation(

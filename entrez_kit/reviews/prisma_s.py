@@ -50,10 +50,10 @@ def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     without = _list_without_strategy(review, flow)
     items = []
     for number, name in enumerate(ITEMS, start=1):
-        own = settings.prisma_s.get(str(number), "")
-        texts = [text for text in (own, answers.get(number, "")) if text]
+        answer = settings.prisma_s.get(str(number), "")
+        texts = [text for text in (answer, answers.get(number, "")) if text]
         is_open = not texts
-        if number == STRATEGIES and without and not own:
+        if number == STRATEGIES and without and not answer:
             texts.append(f"To be completed: no strategy file of {join_names(without)} (strategy in review.toml).")
             is_open = True
         missing = f"To be completed: add {number} to [prisma_s] in review.toml."

@@ -154,9 +154,9 @@ class _Update:
 
     def run(self) -> list[RecordChange]:
         """Change the records of the review, and return the changes."""
-        wanted = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
+        pmids = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
         begin_stage("Fetching records")
-        articles, _ = fetch_articles(self._services, list(wanted))
+        articles, _ = fetch_articles(self._services, list(pmids))
         changes = []
         for pmid in self._current:
             if pmid not in self._searched:

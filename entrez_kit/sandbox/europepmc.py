@@ -125,14 +125,14 @@ class EuropePMCService:
 
     # full text and links
 
-    def _answer_full_text(self, wanted: str, state: LocalState) -> LocalReply:
+    def _answer_full_text(self, article_id: str, state: LocalState) -> LocalReply:
         """Return the article as in PMC; 404 if PMC has only its front matter."""
-        if wanted.startswith("PPR"):
-            text = self._others.find_full_text(wanted)
+        if article_id.startswith("PPR"):
+            text = self._others.find_full_text(article_id)
             return answer_xml(text) if text else answer_text("", 404)
         try:
             fetched = state.databases["pmc"].fetch(
-                FetchCall(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml")
+                FetchCall(ids=[article_id.removeprefix("PMC")], rettype="", retmode="xml")
             )
         except BadRequest:
             return answer_text("", 404)
@@ -212,8 +212,8 @@ def _is_known_sort(sort: str) -> bool:
     return match is not None and match[1].upper() in SORTS
 
 
-def _answer_error(code: int, words: str) -> LocalReply:
-    return answer_json({"version": VERSION, "errCode": code, "errMsg": words})
+def _answer_error(code: int, message: str) -> LocalReply:
+    return answer_json({"version": VERSION, "errCode": code, "errMsg": message})
 
 
 # A cursor contains the position and a hash of the search. As in the real service, a cursor works only for its search.

@@ -124,16 +124,16 @@ class OtherShelf:
 
     def find_id(self, ext_id: str) -> BitMap:
         """Return the records with this id within their source."""
-        wanted = ext_id.upper()
-        return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted])
+        record_id = ext_id.upper()
+        return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == record_id])
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
-    def find_full_text(self, wanted: str) -> str | None:
+    def find_full_text(self, article_id: str) -> str | None:
         """Return the JATS body of a record that has one."""
-        numbers = list(self.find_id(wanted))
+        numbers = list(self.find_id(article_id))
         text = self._records[numbers[0]].get("fullText") if numbers else None
         return str(text) if text else None
 

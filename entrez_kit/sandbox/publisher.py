@@ -26,19 +26,19 @@ _LINES: Final = 52
 
 def answer_publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
-    wanted = _WANTED.fullmatch(request.rest)
+    match = _WANTED.fullmatch(request.rest)
     articles = state.pubmed.collection
-    number = articles.find_number(wanted[1]) if wanted else None
-    if wanted is None or number is None:
+    number = articles.find_number(match[1]) if match else None
+    if match is None or number is None:
         return answer_text("404 Not Found\n", 404)
-    if not wanted[2]:
-        return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
-    if wanted[2] == "/download":
+    if not match[2]:
+        return LocalReply(b"", HTML, 302, (("Location", f"{match[1]}.html"),))
+    if match[2] == "/download":
         return LocalReply(_read_page("wall.html").template.encode("utf-8"), "application/pdf")
     document = articles.read_document(number)
-    if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
+    if not choose_copies(document) or (match[2] == ".pdf" and not has_pdf(document)):
         return answer_text("404 Not Found\n", 404)
-    if wanted[2] == ".pdf":
+    if match[2] == ".pdf":
         return LocalReply(render_pdf(document), "application/pdf")
     return LocalReply(render_page(document).encode("utf-8"), HTML)
 

@@ -41,8 +41,8 @@ class OrganismQuery(SmallQuery):
         number = name.removeprefix("txid")
         by_number = name.startswith("txid") and number.isascii() and number.isdigit()
         taxids = [str(int(number))] if by_number else [taxon["uid"] for taxon in find_taxa(text)]
-        wanted = add_descendants(taxids) if explodes else taxids
-        return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
+        all_taxids = add_descendants(taxids) if explodes else taxids
+        return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in all_taxids)
 
     def match_name(self, run: Sequence[str], position: int) -> tuple[int, Uids, str] | None:
         """Match the words from this position to an organism; records with the name in any field match too."""

@@ -264,9 +264,9 @@ def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
         {"field": ".".join(str(part) for part in problem["loc"]), "message": str(describe_problem(problem))}
         for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
-    named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
+    shown = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
     return InvalidInput(
-        f"The parameters of {method} are malformed: {named}",
+        f"The parameters of {method} are malformed: {shown}",
         invalid_input=problems[0]["field"] if problems else None,
         recovery_hint="Correct the named parameter; for tools/call, `arguments` is an object.",
         details={"reason": "malformed_message", "errors": problems},

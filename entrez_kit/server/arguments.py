@@ -98,12 +98,12 @@ def read_arguments(
     required = schema.get("required", ())
     read: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
-    own = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
-    present = set(own.values())
+    snake_names = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
+    present = set(snake_names.values())
     for name, value in arguments.items():
-        meant = own[name] if own[name] in properties else None
+        meant = snake_names[name] if snake_names[name] in properties else None
         if meant is None:
-            place, meant = _find_argument(own[name], value, properties, present | read.keys())
+            place, meant = _find_argument(snake_names[name], value, properties, present | read.keys())
             if place is not None and meant is not None:
                 nested.setdefault(place, {})[meant] = value
                 continue
@@ -111,7 +111,7 @@ def read_arguments(
             read[name] = value
             continue
         fitting = value if exact_types else _fit(value, properties[meant])
-        if meant != own[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
+        if meant != snake_names[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
             fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # the argument was called a PMID
         if meant in required or not _is_neutral(fitting, properties[meant]):
             read[meant] = fitting
@@ -174,8 +174,8 @@ def _find_choice(value: Any, choices: Sequence[Any]) -> Any:
     """Return the choice that a text means, or the text unchanged."""
     if not isinstance(value, str) or value in choices:
         return value
-    wanted = re.sub(r"[ -]", "_", value.strip()).casefold()
-    return next((choice for choice in choices if isinstance(choice, str) and choice.casefold() == wanted), value)
+    folded = re.sub(r"[ -]", "_", value.strip()).casefold()
+    return next((choice for choice in choices if isinstance(choice, str) and choice.casefold() == folded), value)
 
 
 def _unpack(text: str, kind: type) -> Any:

@@ -298,15 +298,15 @@ class SessionLimit:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         subject = str(scope["user"].access_token.subject)
-        named = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
-        if named is not None and named in self._used[subject]:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if session is not None and session in self._used[subject]:
             if scope["method"] == "DELETE":
-                del self._used[subject][named]
+                del self._used[subject][session]
             else:
-                self._used[subject].move_to_end(named)
+                self._used[subject].move_to_end(session)
 
         async def send_and_record(message: Message) -> None:
-            if message["type"] == "http.response.start" and named is None and message["status"] < 400:
+            if message["type"] == "http.response.start" and session is None and message["status"] < 400:
                 opened = MutableHeaders(raw=message["headers"]).getlist(MCP_SESSION_ID_HEADER)
                 self._used[subject].update(dict.fromkeys(opened))
             await send(message)

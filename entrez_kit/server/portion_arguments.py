@@ -53,13 +53,15 @@ def take_portion(
     """
     rest = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
     try:
-        own = ReplyArguments.model_validate({name: arguments[name] for name in arguments if name not in rest})
+        reply_arguments = ReplyArguments.model_validate(
+            {name: arguments[name] for name in arguments if name not in rest}
+        )
     except ValidationError as exc:
         raise (operation.argument_error or invalid_arguments)(exc, ReplyArguments) from None
-    start, limit = own.reply_start or 0, own.reply_limit
-    wanted = tuple(path.strip() for path in own.fields if path.strip())
-    rest |= _select_level({name.partition(".")[0] for name in wanted if not name.startswith("-")}, rest, operation)
-    known = list_record_fields(operation) if wanted else {}
+    start, limit = reply_arguments.reply_start or 0, reply_arguments.reply_limit
+    field_paths = tuple(path.strip() for path in reply_arguments.fields if path.strip())
+    rest |= _select_level({name.partition(".")[0] for name in field_paths if not name.startswith("-")}, rest, operation)
+    known = list_record_fields(operation) if field_paths else {}
     paging, page = operation.agents.paging, None
     if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
         skipped, size = (_to_number(rest.get(name)) for name in (paging.skip, paging.size))
@@ -69,14 +71,14 @@ def take_portion(
         default = operation.request.model_fields[paging.size].default
         page = RequestedPage(paging, skipped or 0, default if size is None else size)
         if paging.fit is not None:
-            rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
+            rest = paging.fit(rest, limit, bool([name for name in field_paths if not name.startswith("-")]))
     inputs = tuple(_name_inputs(next((rest[name] for name in operation.agents.inputs if rest.get(name)), ())))
     members = operation.agents.portions or ("",)
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
     return rest, [
         Portion(
             member=member,
-            fields=wanted,
+            fields=field_paths,
             start=start,
             limit=limit,
             page=page,

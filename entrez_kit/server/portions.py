@@ -137,17 +137,17 @@ class Portion:
         if not isinstance(record, dict):
             return record
         out = {path[1:] for path in self.fields if path.startswith("-")}
-        wanted = {path for path in self.fields if not path.startswith("-")}
+        fields_to_keep = {path for path in self.fields if not path.startswith("-")}
         out |= {
             duplicate
             for duplicate, first in self.duplicate_fields.items()
-            if duplicate not in wanted and first not in out
+            if duplicate not in fields_to_keep and first not in out
         }
-        if wanted:
-            wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
+        if fields_to_keep:
+            fields_to_keep |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
             lacking = [name for name in self.fields if name in self.known and "." not in name and name not in record]
             record = {**record, **{name: self.known[name] for name in lacking}}
-        return keep_fields(record, wanted, out)
+        return keep_fields(record, fields_to_keep, out)
 
     def _cut_records(self, document: Document, records: list[Any]) -> Document:
         beside = document.get(self.beside) or []
@@ -200,8 +200,8 @@ class Portion:
 
     def _count_room(self, base: Document, statuses: "_InputStatuses") -> int:
         """Return the characters available for records, at least half of the limit."""
-        named = statuses.size * (2 if self.resume else 1)
-        return max(self.limit - count_characters(base) - named - _NOTE, self.limit // 2)
+        reserved = statuses.size * (2 if self.resume else 1)
+        return max(self.limit - count_characters(base) - reserved - _NOTE, self.limit // 2)
 
     def _compact_document(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
@@ -242,14 +242,16 @@ class Portion:
             described["message"] += f" Make the same call with {self.resume}: ids.left for the rest."
             described["next_arguments"] = {self.resume: statuses.found[end:]}
         elif end < total:
-            named = " and ".join(f"{name} {value}" for name, value in following.items())
-            described["message"] += f" Make the same call with {named} for the rest"
+            next_values = " and ".join(f"{name} {value}" for name, value in following.items())
+            described["message"] += f" Make the same call with {next_values} for the rest"
             described["message"] += f", or with a reply_limit over {self.limit}."
             described |= {"next_start": next(iter(following.values())), "next_arguments": following}
         described = _add_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
         if too_large:
-            listed = ", ".join(f"{statuses.get_name(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
-            described["message"] += f" Too large for this reply, with the reply_limit each needs: {listed}."
+            too_large_inputs = ", ".join(
+                f"{statuses.get_name(n, skipped)} ({least})" for n, least in [*too_large.items()][:5]
+            )
+            described["message"] += f" Too large for this reply, with the reply_limit each needs: {too_large_inputs}."
         ids = statuses.group_ids(start, end, too_large)
         return {**described, "ids": ids} if ids else described
 
@@ -275,12 +277,12 @@ class _InputStatuses:
         Inputs in the document's own lists of missing ids are omitted."""
         found: list[str] = []
         others: dict[str, list[str]] = {}
-        listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
-        listed |= {entry["id"] for entry in document.get("unavailable") or ()}
+        missing_names = {name for member in _MISSING[:2] for name in document.get(member) or ()}
+        missing_names |= {entry["id"] for entry in document.get("unavailable") or ()}
         for name, status in _yield_statuses(document, inputs):
             if status == "found":
                 found.append(name[:_MAX_NAME])
-            elif name not in listed:
+            elif name not in missing_names:
                 others.setdefault(status, []).append(name[:_MAX_NAME])
         unique = list(dict.fromkeys(found))
         if len(found) != count and len(unique) == count:

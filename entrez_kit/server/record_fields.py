@@ -67,23 +67,23 @@ def _yield_names(value: Any, above: str = "") -> Iterator[str]:
             yield from _yield_names(inner, f"{above}{name}.")
 
 
-def keep_fields(value: Any, wanted: set[str], out: set[str], above: str = "") -> Any:
-    """Return a value with the wanted members only, all if ``wanted`` is empty, and without those of ``out``.
+def keep_fields(value: Any, kept: set[str], omitted: set[str], above: str = "") -> Any:
+    """Return a value with the wanted members only, all if ``kept`` is empty, and without those of ``omitted``.
 
     Args:
         above: the path of the value, with a dot at its end.
     """
     if isinstance(value, list):
-        return [keep_fields(item, wanted, out, above) for item in value]
+        return [keep_fields(item, kept, omitted, above) for item in value]
     if not isinstance(value, dict):
         return value
     result = {}
     for name, inner in value.items():
         path = above + name
-        if path in out:
+        if path in omitted:
             continue
-        if not wanted or path in wanted:
-            result[name] = keep_fields(inner, set(), out, f"{path}.")
-        elif any(other.startswith(f"{path}.") for other in wanted):
-            result[name] = keep_fields(inner, wanted, out, f"{path}.")
+        if not kept or path in kept:
+            result[name] = keep_fields(inner, set(), omitted, f"{path}.")
+        elif any(other.startswith(f"{path}.") for other in kept):
+            result[name] = keep_fields(inner, kept, omitted, f"{path}.")
     return result

@@ -256,13 +256,13 @@ def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]
 def _reduce_options(schema: Schema, options: Sequence[Schema], definitions: Mapping[str, Schema]) -> Schema:
     """Return a schema without alternatives, if it has one option besides null, or only strings."""
     if len(options) == 1:
-        own = {key: value for key, value in schema.items() if key != "anyOf"}
-        return {**_resolve(options[0], definitions), **own}
+        other_members = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {**_resolve(options[0], definitions), **other_members}
     if any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
         # Hosts reject alternatives; the names that are always valid stand in the description.
         names = [str(name) for part in options for name in part.get("enum", ())]
-        own = {key: value for key, value in schema.items() if key != "anyOf"}
-        return {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
+        other_members = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **other_members}
     return schema
 
 

@@ -180,8 +180,8 @@ class Toolbox:
         beyond = {name for name, tool in self._by_name.items() if not tool.is_allowed(scopes)}
         if not beyond:
             return text
-        named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
-        return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not named.search(part)).rstrip(";: ")
+        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
+        return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not pattern.search(part)).rstrip(";: ")
 
     def call(
         self,

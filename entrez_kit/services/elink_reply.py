@@ -52,7 +52,7 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
 
 
 def group_links_by_source(
-    content: bytes, sources: Collection[str], wanted: Callable[[RawLink], bool]
+    content: bytes, sources: Collection[str], is_wanted: Callable[[RawLink], bool]
 ) -> tuple[dict[str, list[RawLink]], list[str]]:
     """Return the links of each source without duplicates, and NCBI's error messages. The link sets may be in any order.
 
@@ -61,7 +61,7 @@ def group_links_by_source(
     Args:
         content: the reply.
         sources: the UIDs that the request names.
-        wanted: whether a link is kept.
+        is_wanted: whether a link is kept.
 
     Raises:
         UpstreamError: the reply is not an ELink result, is about other sources, or merges the links of several.
@@ -79,7 +79,7 @@ def group_links_by_source(
         errors += linkset.errors
         if linkset.ids and not linkset.errors:
             links_of_id = found.setdefault(linkset.ids[0], {})
-            for link in filter(wanted, linkset.links):
+            for link in filter(is_wanted, linkset.links):
                 links_of_id.setdefault((link.id, link.link_name, link.db_to), link)
     return {source: list(links.values()) for source, links in found.items()}, errors
 

@@ -50,22 +50,22 @@ def find_uids(document: Any) -> Answered:
     """
     if isinstance(document, dict):
         result = document["result"]
-        listed = [str(uid) for uid in result["uids"]]
+        uids = [str(uid) for uid in result["uids"]]
         refused = {uid for uid, summary in result.items() if isinstance(summary, dict) and summary.get("error")}
-        refused |= {uid for uid in listed if not isinstance(result.get(uid), dict)}
-        hollow = {uid for uid in listed if uid not in refused and not result[uid].keys() - {"uid"}}
-        if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
+        refused |= {uid for uid in uids if not isinstance(result.get(uid), dict)}
+        hollow = {uid for uid in uids if uid not in refused and not result[uid].keys() - {"uid"}}
+        if wrong := [uid for uid in uids if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
             raise malformed_error("esummary", f"the summary of another record for {wrong[0][:40]}")
     else:
-        named = list(_yield_summaries(document))
-        listed = [uid for uid, _ in named]
-        refused = {uid for uid, summary in named if summary.find("error") is not None}
+        summaries = list(_yield_summaries(document))
+        uids = [uid for uid, _ in summaries]
+        refused = {uid for uid, summary in summaries if summary.find("error") is not None}
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
-        hollow = {uid for uid, summary in named if all(part.tag == "Id" for part in summary.iterchildren("*"))}
-    if not listed and not refused:
+        hollow = {uid for uid, summary in summaries if all(part.tag == "Id" for part in summary.iterchildren("*"))}
+    if not uids and not refused:
         raise malformed_error("esummary", "no summaries")
-    repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)
-    return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
+    repeated = frozenset(uid for uid, times in Counter(uids).items() if times > 1)
+    return Answered(frozenset(uids) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
 
 
 @dataclass(frozen=True, slots=True)

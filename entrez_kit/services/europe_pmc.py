@@ -154,17 +154,17 @@ class EuropePMC(ServiceClient):
             InvalidInput: the id has another form.
         """
         self._check_enabled()
-        wanted = pmcid.strip().upper()
-        if not _FULL_TEXT_ID.fullmatch(wanted):
+        article_id = pmcid.strip().upper()
+        if not _FULL_TEXT_ID.fullmatch(article_id):
             raise no_pmcid_error(pmcid)
         roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
         expect = Expect("xml", roots, may_be_empty=True, read=read, keep=keep)
         try:
-            return self._request_path("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
+            return self._request_path("fullTextXML", f"{article_id}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
             raise EntityNotFound(
-                f"Europe PMC has no full text of {wanted}.",
-                invalid_input=wanted,
+                f"Europe PMC has no full text of {article_id}.",
+                invalid_input=article_id,
                 recovery_hint="Europe PMC has the full text of open-access articles only; try the publisher.",
                 details={**exc.details, "reason": "no_full_text"},
             ) from None
@@ -256,18 +256,20 @@ def _read_page(
 
 def _check_record(record: Mapping[str, Any], *, is_id_list: bool) -> None:
     """Raise if the ids of a record contradict each other, or it has no content although it must."""
-    form, own = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
-    if own and form and not form.fullmatch(own):
-        raise malformed_error("Europe PMC search", f"{own[:40]!r} is not an id of {record['source']}")
-    if record.get("source") == "MED" and record.get("pmid") not in (None, "", own):
-        raise malformed_error("Europe PMC search", f"the record {own[:40]} has the PMID {str(record['pmid'])[:40]}")
+    form, record_id = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
+    if record_id and form and not form.fullmatch(record_id):
+        raise malformed_error("Europe PMC search", f"{record_id[:40]!r} is not an id of {record['source']}")
+    if record.get("source") == "MED" and record.get("pmid") not in (None, "", record_id):
+        raise malformed_error(
+            "Europe PMC search", f"the record {record_id[:40]} has the PMID {str(record['pmid'])[:40]}"
+        )
     if not is_id_list and not record.keys() - _ID_FIELDS:
-        raise malformed_error("Europe PMC search", f"the record {own[:40]} has no content")
+        raise malformed_error("Europe PMC search", f"the record {record_id[:40]} has no content")
 
 
 def _read_results(page: dict[str, Any]) -> Any:
-    listed = page.get("resultList")
-    return listed.get("result") if isinstance(listed, dict) else None
+    result_list = page.get("resultList")
+    return result_list.get("result") if isinstance(result_list, dict) else None
 
 
 def has_id(record: Mapping[str, Any], kind: Literal["pmid", "pmcid", "doi"], value: str) -> bool:

@@ -535,10 +535,10 @@ class EUtils(ServiceClient):
         Raises:
             UpstreamError: no attempt got a valid reply.
         """
-        wanted = list(dict.fromkeys(ids))
+        uids = list(dict.fromkeys(ids))
         known: set[str] = set()
-        for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
-            batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
+        for start in range(0, len(uids), MAX_UIDS_PER_SEARCH):
+            batch = uids[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
             batch_size = str(len(batch))
             params = {"db": check_database(db), "term": term, "retmax": batch_size, "retstart": "0", "retmode": "xml"}

@@ -65,7 +65,7 @@ class FetchedNames(NamedTuple):
 
 
 def check_records(
-    wanted: Sequence[str],
+    requested_ids: Sequence[str],
     documents: Mapping[str, Mapping[str, Any]],
     content: bytes,
     *,
@@ -77,7 +77,7 @@ def check_records(
     Formats that do not name their records are not compared.
 
     Args:
-        wanted: the requested ids.
+        requested_ids: the requested ids.
         documents: the document summaries, by requested id.
         content: the reply.
         rettype: the parameter of the request.
@@ -88,22 +88,24 @@ def check_records(
             or empty record, or a sequence whose length differs from its summary.
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
-    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
+    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in requested_ids}
     known_names = frozenset[str]().union(*names.values())
     if (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text":
         _check_last_line(content, known_names)
     records = read_names(content, rettype, retmode, known_names)
     if records is None:
         return content
-    if not records and wanted and not any(uid in documents for uid in wanted):
-        raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.", details={"reason": "not_found"})
-    matches = {uid: [record for record in records if record.names & names[uid]] for uid in wanted}
-    without = [uid for uid in wanted if not matches[uid]]
+    if not records and requested_ids and not any(uid in documents for uid in requested_ids):
+        raise EntityNotFound(
+            f"EFetch has no record of {', '.join(requested_ids[:5])}.", details={"reason": "not_found"}
+        )
+    matches = {uid: [record for record in records if record.names & names[uid]] for uid in requested_ids}
+    without = [uid for uid in requested_ids if not matches[uid]]
     _check_ids(without, documents, [record for record in records if not record.names & known_names])
     for uid, found in matches.items():
         for one in found:
             _check_content(uid, one, documents.get(uid, {}).get("slen"))
-            if records.count(one) > sum(one in matches[other_uid] for other_uid in wanted):
+            if records.count(one) > sum(one in matches[other_uid] for other_uid in requested_ids):
                 raise malformed_error("efetch", f"the record of {uid[:60]} twice")
     return content
 

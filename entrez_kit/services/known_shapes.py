@@ -197,12 +197,12 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
         return
     if isinstance(known, Mapping) and isinstance(value, dict):
         for name, inner in value.items():
-            listed = known.get(name, known.get("*"))
+            shape = known.get(name, known.get("*"))
             where = f"{path}.{name}".lstrip(".")
-            if listed is None:
+            if shape is None:
                 yield ShapeDifference("unknown_field", where, f"unknown field {_shorten_text(where)}")
             else:
-                yield from compare_values(inner, listed, where if name in known else f"{path}.*")
+                yield from compare_values(inner, shape, where if name in known else f"{path}.*")
     elif isinstance(known, list) and isinstance(value, list):
         for item in value:
             yield from compare_values(item, known[0], f"{path}[]")

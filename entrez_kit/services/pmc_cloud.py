@@ -96,9 +96,9 @@ class PmcOpenData(ServiceClient):
         number = match[1].lstrip("0") if match else ""
         if not number:
             raise no_pmcid_error(pmcid)
-        wanted = f"PMC{number}"
-        params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
-        pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/"
+        full_id = f"PMC{number}"
+        params = (("list-type", "2"), ("prefix", f"{full_id}."), ("delimiter", "/"))
+        pattern = rf"<(?:Prefix|Key)>\s*{full_id}\.([0-9]{{1,4}})/"
 
         def read(content: bytes) -> list[int]:
             log_drift(LISTING, content)
@@ -115,12 +115,12 @@ class PmcOpenData(ServiceClient):
             ) from None
         if not versions:
             raise EntityNotFound(
-                f"PMC's open-data bucket does not have {wanted}",
-                invalid_input=wanted,
+                f"PMC's open-data bucket does not have {full_id}",
+                invalid_input=full_id,
                 recovery_hint="The bucket has only open-access articles and author manuscripts.",
                 details={"reason": "not_in_bucket", "service": "pmc_oa"},
             )
-        return f"{wanted}.{versions[-1]}"
+        return f"{full_id}.{versions[-1]}"
 
     def _find_key(self, name: str) -> str:
         """Return the key of a version's XML, from its record."""

@@ -217,9 +217,9 @@ def _build_messages(kind: tuple[str, Fate], texts: list[str]) -> list[WarningMes
         return [WarningMessage(code, one.format(text)) for text in texts]
     if len(texts) == 1:
         return [WarningMessage(code, one.format(repr(texts[0])))]
-    named = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
+    examples = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
     terms = tuple(texts[:LISTED]) if len(texts) > NAMED else ()
-    return [WarningMessage(code, many.format(f"{len(texts):,}", named), terms)]
+    return [WarningMessage(code, many.format(f"{len(texts):,}", examples), terms)]
 
 
 def parse_esearch(content: bytes) -> ESearchReply:

@@ -248,9 +248,9 @@ def reset(connection: sqlite3.Connection) -> None:
 
 def _find_numbers(segments: Iterable[Segment], pmids: Sequence[int]) -> BitMap:
     """Return the numbers of all versions of records in the index."""
-    numbers, first, wanted = BitMap(), 0, np.array(pmids, np.int64)
+    numbers, first, pmid_array = BitMap(), 0, np.array(pmids, np.int64)
     for segment in segments:
-        numbers |= BitMap((np.flatnonzero(np.isin(segment.pmids, wanted)) + first).tolist())
+        numbers |= BitMap((np.flatnonzero(np.isin(segment.pmids, pmid_array)) + first).tolist())
         first += segment.records
     return numbers
 
@@ -305,8 +305,8 @@ def _delete_unlisted(connection: sqlite3.Connection, corpus_file: Path) -> None:
 
     Files replaced by the last update stay until now, because a search that began before it may open them.
     """
-    listed = {_find_path(corpus_file, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
+    used_files = {_find_path(corpus_file, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
     for path in corpus_file.parent.glob(f"{corpus_file.name}.words-*"):
-        if path not in listed:
+        if path not in used_files:
             with suppress(OSError):
                 path.unlink()

@@ -251,9 +251,9 @@ def _renew(store: "Store", model: str, dim: int) -> None:
             "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # unless deleted meanwhile
             (model, dim, *row, model, dim),
         )
-        named = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
+        used_files = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
     for other in store.path.parent.glob(f"{store.path.name}.graph-*"):
-        if other.name not in named:
+        if other.name not in used_files:
             with suppress(OSError):  # a system may not delete files in use; the next run does
                 other.unlink()
                 (store.graph_records / f"{other.name}.json").unlink()

@@ -92,8 +92,8 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     """
     store = open_corpus(services)
     store.check_key(request.corpus)
-    wanted = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, missing, warnings = _find_candidates(services, request, wanted)
+    candidate_count = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
+    candidates, missing, warnings = _find_candidates(services, request, candidate_count)
     documents = store.read_documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
@@ -144,7 +144,7 @@ def _read_snippets(connection: sqlite3.Connection, uuids: Iterable[str]) -> dict
 
 
 def _find_candidates(
-    services: Services, request: RagSearchRequest, wanted: int
+    services: Services, request: RagSearchRequest, limit: int
 ) -> tuple[list[Candidate], int, list[str]]:
     """Search the index that the request or the settings name.
 
@@ -158,10 +158,10 @@ def _find_candidates(
         behind = count_undelivered(store_of(services))
         warning = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
         if request.index == "weaviate":
-            return find_candidates(services, query, wanted, corpus), 0, [warning] if behind else []
+            return find_candidates(services, query, limit, corpus), 0, [warning] if behind else []
         try:
             if not behind:
-                return find_candidates(services, query, wanted, corpus), 0, []
+                return find_candidates(services, query, limit, corpus), 0, []
         except (VectorIndexError, NotConfigured) as exc:
             warning = f"Weaviate could not be searched: {exc.message}"
         warnings.append(f"{warning} The local index was searched instead.")
@@ -171,12 +171,12 @@ def _find_candidates(
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         store_of(services).index_words(FEW, report_progress)
     with store_of(services).reading() as connection:
-        by_words = words.search(connection, query, wanted, corpus=corpus)
+        by_words = words.search(connection, query, limit, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0, warnings
     from entrez_kit.corpus.search.vectors import add_by_meaning
 
-    return *add_by_meaning(services, query, by_words, wanted, corpus), warnings
+    return *add_by_meaning(services, query, by_words, limit, corpus), warnings
 
 
 def _find_passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:

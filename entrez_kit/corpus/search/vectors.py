@@ -40,7 +40,7 @@ PASSAGES_PER_RECORD: Final = 4
 
 
 def add_by_meaning(
-    services: Services, query: str, by_words: Sequence[Candidate], wanted: int, corpus: str | None
+    services: Services, query: str, by_words: Sequence[Candidate], limit: int, corpus: str | None
 ) -> tuple[list[Candidate], int]:
     """Add the records nearest in meaning to the records found by words, with similarities for all of them.
 
@@ -73,7 +73,7 @@ def add_by_meaning(
     with store_of(services).reading() as connection:
         missing = count_missing(connection, embedder.name)
         pmids = [candidate.pmid for candidate in by_words]
-        by_meaning = find_nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=pmids)
+        by_meaning = find_nearest(connection, embedder.name, vector, limit, corpus=corpus, also=pmids)
     return merge(by_words, by_meaning), missing
 
 
@@ -233,8 +233,8 @@ def _find_nearest(
     if graph is not None and len(best) < limit:
         return _find_nearest(connection, model, vector, limit, corpus, also, walk=False)
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
-    wanted = (json.dumps(chunks[best].tolist()),)
-    uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
+    ids_json = (json.dumps(chunks[best].tolist()),)
+    uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", ids_json))
     return [Candidate(int(pmids[row]), uuids[int(chunks[row])], sim=float(sims[row])) for row in best]
 
 
@@ -350,10 +350,10 @@ def _compare_exactly(
         ValueError: the vector of a leading passage is missing, or differs from the index.
     """
     requested = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
-    wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
+    passage_ids = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
     parts = [
         (part.chunks, part.pmids, _multiply(part, vector))
-        for part in vector_index.read_vectors(connection, model, wanted)
+        for part in vector_index.read_vectors(connection, model, passage_ids)
     ]
     none = leading.select(slice(0))
     chunks, found, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))

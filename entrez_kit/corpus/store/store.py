@@ -345,12 +345,12 @@ class Store(CorpusFile):
 
 def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFound:
     query_keys = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-    listed = f"The existing corpora are: {', '.join(query_keys)}." if query_keys else "No corpus exists yet."
+    hint = f"The existing corpora are: {', '.join(query_keys)}." if query_keys else "No corpus exists yet."
     return EntityNotFound(
         f"The corpus {query_key!r} does not exist.",
         invalid_input=f"query_key={query_key}",
         recovery_hint=FrontendText(
-            f"{listed} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
+            f"{hint} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
         ),
         details={"reason": "unknown_query_key", "known": query_keys},
     )

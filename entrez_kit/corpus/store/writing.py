@@ -158,16 +158,16 @@ def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[
     """Add records to a query."""
     from entrez_kit.corpus.search import index as lexical
 
-    listed = list(pmids)
+    pmid_list = list(pmids)
     rows = connection.execute(
         "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT pmid FROM membership WHERE query_key = ?)",
-        (json.dumps(listed), query_key),
+        (json.dumps(pmid_list), query_key),
     )
     lexical.add_members(connection, query_key, [row[0] for row in rows])
     connection.executemany(
         "INSERT INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?) ON CONFLICT (query_key, pmid) "
         "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
-        [(query_key, pmid, now) for pmid in listed],
+        [(query_key, pmid, now) for pmid in pmid_list],
     )
 
 

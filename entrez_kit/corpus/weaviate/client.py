@@ -76,11 +76,11 @@ def read_server(settings: Settings) -> Server:
         )
     in_cloud = host.endswith(CLOUD)
     cluster, _, domain = host.partition(".")
-    named = f"{cluster}.grpc.{domain}" if host.endswith(".weaviate.network") else f"grpc-{host}"
+    grpc_host = f"{cluster}.grpc.{domain}" if host.endswith(".weaviate.network") else f"grpc-{host}"
     server = Server(
         host,
         parts.port or (443 if secure else 80),
-        named if in_cloud else host,
+        grpc_host if in_cloud else host,
         settings.weaviate_grpc_port or (443 if in_cloud else GRPC_PORT),
         secure,
     )

@@ -26,12 +26,12 @@ MAX_NAMED: Final = 10_000
 SearchFunction = Callable[[int], list[SearchHit]]
 
 
-def find_candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
+def find_candidates(services: Services, query: str, max_records: int, corpus: str | None) -> list[Candidate]:
     """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
 
     Args:
         query: question or words.
-        wanted: the maximum number of records.
+        max_records: the maximum number of records.
         corpus: a query key; searches only records of this corpus.
 
     Raises:
@@ -46,7 +46,7 @@ def find_candidates(services: Services, query: str, wanted: int, corpus: str | N
         records = _SearchedRecords.of(store, corpus)
         if records.pmids == []:
             return []
-        return records.find_best(wanted, lambda limit: index.search(query, limit, records.pmids))
+        return records.find_best(max_records, lambda limit: index.search(query, limit, records.pmids))
 
 
 class _SearchedRecords(NamedTuple):
@@ -68,14 +68,14 @@ class _SearchedRecords(NamedTuple):
             ).fetchall()
         return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MAX_NAMED else None)
 
-    def find_best(self, wanted: int, search: SearchFunction) -> list[Candidate]:
+    def find_best(self, max_records: int, search: SearchFunction) -> list[Candidate]:
         """Return the best records with their nearest passage; request more hits until there are enough."""
-        limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
+        limit = min(MAX_HITS, max(1, max_records * PASSAGES_PER_RECORD))
         while True:
             hits = search(limit)
             candidates = _group_by_record(self._keep_known(hits))
-            if len(candidates) >= wanted or len(hits) < limit or limit == MAX_HITS:
-                return candidates[:wanted]
+            if len(candidates) >= max_records or len(hits) < limit or limit == MAX_HITS:
+                return candidates[:max_records]
             limit = min(MAX_HITS, limit * GROWTH)
 
     def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:

@@ -125,10 +125,10 @@ def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Seq
 
     If a symbol is unknown, NCBI may have searched only for the other conditions.
     """
-    own = [item for item in reply.warnings if not any(_is_about(item, other) for other in excluded)]
+    own_warnings = [item for item in reply.warnings if not any(_is_about(item, other) for other in excluded)]
     if tier.kind is None:
-        return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own, query.words))
-    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
+        return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own_warnings, query.words))
+    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own_warnings)
 
 
 def _is_about(warning: SearchWarning, tier: Tier) -> bool:

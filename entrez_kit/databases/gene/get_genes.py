@@ -112,9 +112,9 @@ def _read_gene(content: bytes, number: str) -> Gene:
         UpstreamError: the reply has another gene, or (reason ``incomplete``) no gene.
     """
     genes = parse_genes(content)
-    own = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
-    if own is not None:
-        return own
+    requested_gene = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
+    if requested_gene is not None:
+        return requested_gene
     if genes:
         raise malformed_error("efetch", f"it has {genes[0].id} instead of gene {number}")
     raise UpstreamError(

@@ -25,17 +25,17 @@ def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
         groups = [list(state.get_stored_ids(request, database)[:1000])]
     if not groups:
         raise BadRequest("Empty id list - nothing todo")
-    wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
+    selected_links = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
     canonical = [[uid for text in group if (uid := database.to_canonical(text)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):  # the records are invented, so none has links to a publisher
         linksets: list[dict[str, Any]] = [
             {"IdUrlList": Items("IdUrlSet", _list_no_links(group))} for group in canonical
         ]
     elif command.endswith("check"):
-        linksets = [{"IdCheckList": _check_links(database, group, wanted, command)} for group in canonical]
+        linksets = [{"IdCheckList": _check_links(database, group, selected_links, command)} for group in canonical]
     else:
         scored = command != "neighbor"
-        sets = [(group, _find_links(database, wanted, group, scored=scored)) for group in canonical]
+        sets = [(group, _find_links(database, selected_links, group, scored=scored)) for group in canonical]
         stored_sets = _store_links(state, sets) if command == "neighbor_history" else None
         known = stored_sets or [_list_neighbors(found, scored, mode) for _, found in sets]
         ids = "Ids" if mode == "json" else "IdList"
@@ -52,9 +52,9 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
     return [link for link in database.links if link.target in target.split(",")]
 
 
-def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
+def _find_links(database: Database, links: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
     found_links: FoundLinks = []
-    for link in wanted:
+    for link in links:
         best: dict[str, int] = {}
         for uid in group:
             for other, score in database.find_links(link.name, uid):
@@ -99,21 +99,21 @@ def _list_no_links(group: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _check_links(
-    database: Database, group: Sequence[str], wanted: Sequence[LinkInfo], command: str
+    database: Database, group: Sequence[str], links: Sequence[LinkInfo], command: str
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the links of each record (acheck), or whether it has any (ncheck, lcheck).
 
     There are no outside links, so lcheck always reports none.
     """
-    listed: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for uid in group:
-        present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
+        present = [] if command == "lcheck" else [link for link in links if database.find_links(link.name, uid)]
         if command == "acheck":
-            listed.append({"Id": uid, "LinkInfo": [_describe(link) for link in present]})
+            entries.append({"Id": uid, "LinkInfo": [_describe(link) for link in present]})
         else:
             flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
-            listed.append({"value": uid, flag: "Y" if present else "N"})
-    return {"IdLinkSet" if command == "acheck" else "Id": listed}
+            entries.append({"value": uid, flag: "Y" if present else "N"})
+    return {"IdLinkSet" if command == "acheck" else "Id": entries}
 
 
 def _describe(link: LinkInfo) -> dict[str, str]:

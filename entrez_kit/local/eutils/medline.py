@@ -133,9 +133,9 @@ def _format_heading(heading: IndexTerm) -> str:
 
 
 def _format_event(document: Document, *kinds: str) -> str:
-    for wanted in kinds:
+    for wanted_kind in kinds:
         for kind, day, clock in document.history:
-            if kind == wanted and day:
+            if kind == wanted_kind and day:
                 return f"{day.slashed} {clock}"
     return ""
 

@@ -24,13 +24,13 @@ class LocalRequest:
 
     def get(self, name: str, default: str = "") -> str:
         """Return the first value of a parameter, stripped; the case of names is ignored."""
-        wanted = name.lower()
-        return next((value.strip() for key, value in self.params if key.lower() == wanted), default)
+        folded = name.lower()
+        return next((value.strip() for key, value in self.params if key.lower() == folded), default)
 
     def get_all(self, name: str) -> list[str]:
         """Return all values of a repeated parameter."""
-        wanted = name.lower()
-        return [value for key, value in self.params if key.lower() == wanted]
+        folded = name.lower()
+        return [value for key, value in self.params if key.lower() == folded]
 
     def get_number(self, name: str, default: int) -> int:
         """Return a parameter as a non-negative integer, or the default if it is missing or invalid."""

@@ -306,9 +306,9 @@ def _read_grant(grant: Any) -> list[str]:
     return [text for tag in ("GrantID", "Acronym", "Agency", "Country") if (text := _read_child_text(grant, tag))]
 
 
-def _read_keywords(words: Any) -> list[tuple[str, str, bool]]:
-    owner = words.get("Owner") or ""
-    return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
+def _read_keywords(keyword_list: Any) -> list[tuple[str, str, bool]]:
+    owner = keyword_list.get("Owner") or ""
+    return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in keyword_list.iterfind("Keyword")]
 
 
 def _read_event(event: Any) -> HistoryEvent:
@@ -482,7 +482,11 @@ class Document:
     @lazy
     def keywords(self) -> list[tuple[str, str, bool]]:
         """Owner and text of each keyword, and whether it is a major topic."""
-        return [keyword for words in self._citation.iterfind("KeywordList") for keyword in _read_keywords(words)]
+        return [
+            keyword
+            for keyword_list in self._citation.iterfind("KeywordList")
+            for keyword in _read_keywords(keyword_list)
+        ]
 
     grants = _read_all_at("GrantList/Grant", _read_grant, "_article")
     """Number, acronym, agency and country of each grant; missing parts are omitted."""
@@ -497,8 +501,8 @@ class Document:
     def ids(self) -> list[tuple[str, str]]:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
-        listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
-        identifiers = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in listed]
+        elements = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
+        identifiers = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in elements]
         return [pair for pair in dict.fromkeys(identifiers) if pair[1]]
 
     def get_identifier(self, kind: str) -> str:

@@ -436,7 +436,7 @@ def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, ArchivePart])
     """Return the description of a recording: its files and the run that wrote them."""
     files = [describe_file(name, part.bytes, part.sha256) for name, part in parts.items()]
     manifest = {"@id": MANIFEST, "@type": "File", "encodingFormat": "application/json", "name": "Manifest"}
-    listed = refer([manifest, *files])
+    references = refer([manifest, *files])
     command = " ".join(["entrez-kit", *fields["command"]])
     program = describe_program(fields["tool"].partition("/")[2])
     done = fields["status"] in (0, None)
@@ -447,7 +447,7 @@ def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, ArchivePart])
         "replays the command without a network.",
         "datePublished": fields["ended"],
         "license": "The replies belong to the services that sent them; see their terms of use.",
-        "hasPart": listed,
+        "hasPart": references,
         "mentions": {"@id": "#run"},
     }
     run = {
@@ -455,7 +455,7 @@ def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, ArchivePart])
         "@type": "CreateAction",
         "name": command,
         "instrument": {"@id": program["@id"]},
-        "result": listed,
+        "result": references,
         "startTime": fields["started"],
         "endTime": fields["ended"],
         "actionStatus": {"@id": ended},

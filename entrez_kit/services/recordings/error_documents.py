@@ -67,8 +67,8 @@ def dump_text(text: Part) -> Any:
             "call": text.method,
             "arguments": {name: _dump_value(argument) for name, argument in text.arguments.items()},
         }
-    own = None if text.python is None else dump_text(text.python)
-    return {"terminal": dump_text(text.terminal), "tools": dump_text(text.tools), "python": own}
+    python_text = None if text.python is None else dump_text(text.python)
+    return {"terminal": dump_text(text.terminal), "tools": dump_text(text.tools), "python": python_text}
 
 
 def load_text(document: Any) -> Text:

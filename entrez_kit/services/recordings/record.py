@@ -149,14 +149,14 @@ class Recorder:
         return page
 
     def _add(self, call: Call, **outcome: Any) -> None:
-        named = [pair for pair in call.params if pair[0] not in CREDENTIALS]
+        public_params = [pair for pair in call.params if pair[0] not in CREDENTIALS]
         self._writer.add_request(
             RecordedRequest(
                 key=build_key(call, self._redactor),
                 service=call.service,
                 endpoint=call.endpoint,
                 url=self._redactor.redact_text(call.url),
-                params=[(name, self._redactor.redact_text(value)) for name, value in named],
+                params=[(name, self._redactor.redact_text(value)) for name, value in public_params],
                 **outcome,
             )
         )

@@ -379,11 +379,11 @@ def _get_shared_state(path: Path | None) -> _SharedState:
         return shared
 
 
-def _remove_unused(own: Path) -> None:
+def _remove_unused(own_file: Path) -> None:
     """Remove other state files in the same folder that were not written for a week, each under its lock."""
     with suppress(OSError, NotImplementedError):
-        for path in own.parent.glob("limit-*.json"):
-            if path != own and _is_unused(path.lstat()):
+        for path in own_file.parent.glob("limit-*.json"):
+            if path != own_file and _is_unused(path.lstat()):
                 with _lock_file(path) as descriptor:
                     if _is_unused(os.fstat(descriptor)):
                         path.unlink()

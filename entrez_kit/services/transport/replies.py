@@ -131,11 +131,13 @@ def _check(call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentia
     if incoming.status in POLICIES[call.service].missing:
         raise refusals.no_such_record_error(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    words = redactor.quote_text(" / ".join(_find_error_texts(call, incoming)))
-    if words and (raised := refusals.refusal_error(words, incoming.status, call, wait, sent_credentials)):
+    error_text = redactor.quote_text(" / ".join(_find_error_texts(call, incoming)))
+    if error_text and (raised := refusals.refusal_error(error_text, incoming.status, call, wait, sent_credentials)):
         raise raised
-    if words or incoming.status != 200:
-        raise _status_error(call, incoming.status, words or redactor.quote_text(_find_page_title(incoming.body)), wait)
+    if error_text or incoming.status != 200:
+        raise _status_error(
+            call, incoming.status, error_text or redactor.quote_text(_find_page_title(incoming.body)), wait
+        )
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
         # A failing service also sends empty bodies, so one retry must confirm it. A status needs no confirmation.
         raise Retryable(refusals.no_such_record_error(call, incoming.status), at_most=1)
