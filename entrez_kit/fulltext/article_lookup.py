@@ -79,7 +79,7 @@ class ArticleLookup:
     the article; None if neither answered. ``record`` is its PubMed record, if it was read.
     """
 
-    wanted: Identifier
+    identifier: Identifier
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None
@@ -99,7 +99,7 @@ class ArticleLookup:
 
     def __post_init__(self) -> None:
         """Set the id that was given."""
-        setattr(self, self.wanted.kind, self.wanted.value)
+        setattr(self, self.identifier.kind, self.identifier.value)
 
     @property
     def known_pmid(self) -> str | None:

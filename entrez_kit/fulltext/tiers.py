@@ -211,7 +211,7 @@ class EuropePMCHits:
 
     def __init__(self, services: Services, lookups: Sequence[ArticleLookup]) -> None:
         self._services = services
-        self._lookups = {lookup.wanted.value: lookup for lookup in lookups}
+        self._lookups = {lookup.identifier.value: lookup for lookup in lookups}
         self._lock = Lock()
         self._requested: set[str] = set()
         self._found: list[dict[str, Any]] = []
@@ -220,7 +220,7 @@ class EuropePMCHits:
     def find(self, lookup: ArticleLookup) -> dict[str, Any] | None:
         """Return the record of an article, preferably one with full text."""
         with self._lock:
-            if lookup.wanted.value not in self._requested:
+            if lookup.identifier.value not in self._requested:
                 expected = [
                     key
                     for key, lookup in self._lookups.items()
@@ -231,7 +231,7 @@ class EuropePMCHits:
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
             error, own = (
-                self._errors.get(lookup.wanted.value),
+                self._errors.get(lookup.identifier.value),
                 [article for article in self._found if _is_of(article, lookup)],
             )
         if error is not None:
@@ -260,14 +260,14 @@ def ask_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits
     except EntityNotFound as exc:
         return Answer("miss", exc.message.rstrip("."))
     except InvalidInput as exc:  # a PMID or PMCID is valid, so the service is at fault
-        return Answer("miss" if lookup.wanted.kind == "doi" else "service-error", exc.message.rstrip("."))
+        return Answer("miss" if lookup.identifier.kind == "doi" else "service-error", exc.message.rstrip("."))
     except EntrezKitError as exc:
         return convert_failure(exc)
 
 
 def build_query(lookup: ArticleLookup) -> str:
     """Return the query for an article's id. Europe PMC finds nothing for quoted ids, or for PMCIDs with a source."""
-    kind, value = lookup.wanted.kind, lookup.wanted.value
+    kind, value = lookup.identifier.kind, lookup.identifier.value
     if kind == "pmid":
         return f"EXT_ID:{value} AND SRC:MED"
     if kind == "pmcid":
@@ -300,7 +300,7 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
 
 
 def _is_of(record: dict[str, Any], lookup: ArticleLookup) -> bool:
-    return has_id(record, lookup.wanted.kind, lookup.wanted.value)
+    return has_id(record, lookup.identifier.kind, lookup.identifier.value)
 
 
 # Unpaywall
@@ -316,8 +316,8 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
         if lookup.doi_error is not None:
             return convert_failure(lookup.doi_error)
         if lookup.is_unknown:
-            return Answer("miss", f"no source knows {name_identifier(lookup.wanted)}")
-        return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.wanted)}")
+            return Answer("miss", f"no source knows {name_identifier(lookup.identifier)}")
+        return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.identifier)}")
     from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 
     open_copy = fetch_open_access(services, lookup.doi)
