@@ -112,7 +112,7 @@ def _read_pubmed(services: Services, lookups: Iterable[ArticleLookup]) -> None:
 
 
 def _fetch_articles(
-    services: Services, pmids: Sequence[str], articles: dict[str, Article]
+    services: Services, pmids: Sequence[str], articles: "dict[str, Article]"
 ) -> dict[str, EntrezKitError]:
     """Add the records of PMIDs to ``articles``; return the errors by PMID."""
     errors: dict[str, EntrezKitError] = {}
@@ -124,7 +124,7 @@ def _fetch_articles(
     return errors
 
 
-def _learn_record(lookup: ArticleLookup, article: Article) -> None:
+def _learn_record(lookup: ArticleLookup, article: "Article") -> None:
     lookup.has_record, lookup.record = True, article
     lookup.learn(pmcid=article.pmcid, doi=article.doi)
     lookup.doi_error = None
