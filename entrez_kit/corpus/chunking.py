@@ -245,13 +245,15 @@ def _has_numbers(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _compares(sentence: str) -> bool:
+def _has_comparison(sentence: str) -> bool:
     return bool(_COMPARATOR.search(sentence))
 
 
-def _are_compared(sentence: str, following: str) -> bool:
+def _belong_together(sentence: str, following: str) -> bool:
     """Return whether one of two sentences has the statistics and the other the comparison."""
-    return (_has_numbers(sentence) or _has_numbers(following)) and _compares(sentence) != _compares(following)
+    return (_has_numbers(sentence) or _has_numbers(following)) and _has_comparison(sentence) != _has_comparison(
+        following
+    )
 
 
 class _Unit(NamedTuple):
@@ -269,7 +271,7 @@ def _split_units(text: str, max_words: int) -> list[_Unit]:
     for sentence in _split_sentences(text):
         words = sentence.split()
         cost = _estimate_words(words, spaced=spaced)
-        together = units and units[-1].cost + cost <= min(max_words, TARGET) and _are_compared(previous, sentence)
+        together = units and units[-1].cost + cost <= min(max_words, TARGET) and _belong_together(previous, sentence)
         previous = "" if together else sentence
         if together:
             units[-1] = _Unit(units[-1].words + words, units[-1].cost + cost)

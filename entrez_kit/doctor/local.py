@@ -155,7 +155,7 @@ def check_cache(notes: Notes, settings: Settings) -> None:
             return
         try_to_write(settings.cache_dir)
         info = cache_info(settings)
-        problem = info.problem or (damage_of(info.path) if info.exists else None)
+        problem = info.problem or (find_damage(info.path) if info.exists else None)
         if problem:
             raise CheckEnded(
                 f"{info.path} cannot be used: {problem}",
@@ -170,7 +170,7 @@ def check_cache(notes: Notes, settings: Settings) -> None:
         check.add(str(info.path))
 
 
-def damage_of(path: Path) -> str | None:
+def find_damage(path: Path) -> str | None:
     """Return the damage that SQLite finds in a file; None if it finds none. Very large files are not checked."""
     try:
         if path.stat().st_size > LONG_TO_READ_BYTES:

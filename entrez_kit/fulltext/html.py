@@ -89,7 +89,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         UpstreamError: the page has no article, or the parser library is missing; reason parse_failed.
     """
     if len(content) > MAX_HTML_BYTES:
-        raise unreadable(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
+        raise unreadable_error(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
     import trafilatura
 
     silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
@@ -112,9 +112,9 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
     markdown = _tidy(markdown)
     word_count = count_words(markdown)
     if word_count < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
-        raise unreadable("is a page that refuses programs, not the article", words=word_count, pdf_url=pdf_url)
+        raise unreadable_error("is a page that refuses programs, not the article", words=word_count, pdf_url=pdf_url)
     if word_count < MIN_WORDS:
-        raise unreadable(f"is a page with almost no text ({word_count} words)", words=word_count, pdf_url=pdf_url)
+        raise unreadable_error(f"is a page with almost no text ({word_count} words)", words=word_count, pdf_url=pdf_url)
     return WebPage(title, markdown, word_count, pdf_url)
 
 
@@ -155,19 +155,19 @@ def _parse_html(text: str) -> Any:
     text = _CHARACTER_REFERENCE.sub(_remove_reference, text)
     long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
     if any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long):
-        raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
+        raise unreadable_error(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
         root = html.document_fromstring(text, parser=parser)
     except (etree.LxmlError, ValueError, RecursionError):
         root = None
     if root is None:
-        raise unreadable("is not a page that can be parsed")
+        raise unreadable_error("is not a page that can be parsed")
     _mark_scripts(root)
     etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
     elements = sum(1 for _ in root.iter())
     if elements > MAX_ELEMENTS:
-        raise unreadable(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
+        raise unreadable_error(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
     return root
 
 
@@ -236,7 +236,7 @@ def _tidy(markdown: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def unreadable(problem: str, **details: object) -> UpstreamError:
+def unreadable_error(problem: str, **details: object) -> UpstreamError:
     """Return the error for a page or PDF that was fetched but has no usable text.
 
     Args:

@@ -12,7 +12,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle
-from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable
+from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable_error
 from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
@@ -137,11 +137,13 @@ def _build_article(
 def _read_page(fetched: "Downloaded") -> WebPage:
     if fetched.kind != "html":
         media_type = fetched.content_type.partition(";")[0].strip()[:60]
-        raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else ""))
+        raise unreadable_error(
+            "is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else "")
+        )
     page = convert_html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
         problem = f"is a page about the article ({page.word_count} words), not the article"
-        raise unreadable(problem, pdf_url=page.pdf_url)
+        raise unreadable_error(problem, pdf_url=page.pdf_url)
     return page
 
 

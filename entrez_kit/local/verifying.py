@@ -17,7 +17,7 @@ from entrez_kit.local.copy_file import read_fact, read_set
 from entrez_kit.local.file_events import FileEvent
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.prepare_file import digest_of, parse_record
+from entrez_kit.local.prepare_file import compute_digest, parse_record
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -152,7 +152,7 @@ class _Verifier:
         except ValueError as exc:
             self._add_problem("damaged_record", f"PMID {pmid}: {exc}")
             return
-        if digest_of(raw) != digest:
+        if compute_digest(raw) != digest:
             self._add_problem("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
             return
         document = parse_record(FileEvent(pmid, version, raw), self._copy.path, slot)

@@ -222,7 +222,7 @@ class Sandbox(LocalEntrez):
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
-            self._dawdle(request)
+            self._wait_if_slow(request)
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
                 reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
@@ -239,7 +239,7 @@ class Sandbox(LocalEntrez):
             )
         return strike
 
-    def _dawdle(self, request: LocalRequest) -> None:
+    def _wait_if_slow(self, request: LocalRequest) -> None:
         for endpoint, params, seconds in self._slow:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)

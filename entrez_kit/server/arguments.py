@@ -228,7 +228,7 @@ def list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in list_arguments(part))
 
 
-def wrong_argument(
+def wrong_argument_error(
     name: str,
     value: object,
     problem: str,

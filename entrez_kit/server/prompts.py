@@ -13,7 +13,7 @@ from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.server.arguments import wrong_argument
+from entrez_kit.server.arguments import wrong_argument_error
 from entrez_kit.server.tools import Toolbox
 
 MAX_ARGUMENT: Final = 1_000
@@ -250,6 +250,6 @@ def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]
 
 
 def _argument_error(recipe: Recipe, name: str, value: str, problem: str) -> InvalidInput:
-    return wrong_argument(
+    return wrong_argument_error(
         name, value, f"{problem}.", hint=f"Correct {name} and request the prompt {recipe.name} again."
     )

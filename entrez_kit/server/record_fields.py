@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from entrez_kit.core.operation import Operation
-from entrez_kit.server.arguments import wrong_argument
+from entrez_kit.server.arguments import wrong_argument_error
 
 _DEEPEST: Final = 4
 """The maximum depth of a member that ``fields`` can name."""
@@ -52,7 +52,7 @@ def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collec
             top = sorted(name for name in known_names if "." not in name)
             near = get_close_matches(name, known_names, n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
-            raise wrong_argument(
+            raise wrong_argument_error(
                 "fields", name, f"these records have no {name}{meant or '.'} They have {', '.join(top)}."
             )
 

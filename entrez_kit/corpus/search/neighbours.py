@@ -109,7 +109,7 @@ def keep_up(store: "Store", model: str) -> None:
     """
     with store.reading() as connection:
         dim = vector_index.read_dimensions(connection).get(model)
-        if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
+        if dim is None or find_spec("usearch") is None or not _is_behind(connection, model, dim):
             return
     try:
         with lock_corpus(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
@@ -180,7 +180,7 @@ def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _Graph
     return None
 
 
-def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
+def _is_behind(connection: sqlite3.Connection, model: str, dim: int) -> bool:
     graph = _find_intact(connection, model, dim)
     passages, fresh = connection.execute(
         "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "

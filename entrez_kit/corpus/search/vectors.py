@@ -63,7 +63,7 @@ def add_by_meaning(
     if len(vector) != dim:
         settings = services.settings
         if settings.embeddings_query_model is None:
-            raise dimension_changed(embedder.name, dim, len(vector))
+            raise dimension_changed_error(embedder.name, dim, len(vector))
         raise LocalEmbeddingsError(
             f"{settings.embeddings_query_model} returns vectors of {len(vector)} dimensions, but the vectors of "
             f"{settings.embeddings_model} have {dim}. The two encoders do not belong together.",
@@ -102,7 +102,7 @@ def count_missing(connection: sqlite3.Connection, model: str) -> int:
     return passages - vector_index.count(connection, model)
 
 
-def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError:
+def dimension_changed_error(model: str, before: int, now: int) -> LocalEmbeddingsError:
     """Return the error for a model that changed its dimension but not its name."""
     return LocalEmbeddingsError(
         f"{model} now has {now} dimensions, but the corpus's vectors have {before}.",
@@ -144,7 +144,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
             continue
         matrix = next(embedder.yield_matrices(row["text"] for row in rows))
         if dimensions is not None and dimensions != matrix.shape[1]:
-            raise dimension_changed(embedder.name, dimensions, matrix.shape[1])
+            raise dimension_changed_error(embedder.name, dimensions, matrix.shape[1])
         dimensions = matrix.shape[1]
         with store.writing() as connection:
             connection.executemany(

@@ -63,9 +63,9 @@ def read_server(settings: Settings) -> Server:
     parts = urlsplit(settings.weaviate_url)
     host, secure = parts.hostname or "", parts.scheme == "https"
     if parts.path.strip("/"):
-        raise _bad_address(settings, "The address of a Weaviate server is a host and a port, without a path.")
+        raise _bad_address_error(settings, "The address of a Weaviate server is a host and a port, without a path.")
     if settings.weaviate_api_key is not None and not secure and not is_loopback(host):
-        raise _bad_address(settings, "WEAVIATE_API_KEY is only sent over https or to this machine.")
+        raise _bad_address_error(settings, "WEAVIATE_API_KEY is only sent over https or to this machine.")
     if settings.offline and not is_loopback(host):
         raise LocalIndexError(
             f"Weaviate at {host} cannot be used in offline mode.",
@@ -259,7 +259,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     )
 
 
-def _bad_address(settings: Settings, why: str) -> NotConfigured:
+def _bad_address_error(settings: Settings, why: str) -> NotConfigured:
     return NotConfigured(
         why,
         invalid_input=f"WEAVIATE_URL={settings.weaviate_url}",

@@ -170,7 +170,7 @@ class BlockCollector:
         if text.strip():
             self.blocks.append(text)
 
-    def _touches(self) -> str:
+    def _get_last_character(self) -> str:
         """Return the last character of the line; "" if the line is empty or ends with a space."""
         for piece in reversed(self._line[-_REACH:]):
             if piece not in (SUPERSCRIPT, SUBSCRIPT, CALLOUT, END) and piece:
@@ -347,7 +347,7 @@ class BlockCollector:
 
     def _is_glued(self, element: Any) -> bool:
         """Return whether a callout that is not a superscript would become part of the word before it."""
-        before, mark = self._touches(), "".join(element.itertext()).strip()
+        before, mark = self._get_last_character(), "".join(element.itertext()).strip()
         if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
             return False
         if get_attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year with a suffix

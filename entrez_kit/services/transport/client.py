@@ -305,7 +305,7 @@ class Transport:
             tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
             error = exc.error.copy_with(f"{exc.error.message.rstrip('.')}{tries}.")
         except OutOfTime as exc:
-            error = _out_of_time(exc.last.error, outgoing)
+            error = _out_of_time_error(exc.last.error, outgoing)
         except EntrezKitError as exc:
             error = exc
         error.details["attempts"] = outgoing.sent
@@ -409,7 +409,7 @@ def _note_outcome(outgoing: Outgoing, seconds: float) -> None:
         )
 
 
-def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
+def _out_of_time_error(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call that has no time left for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
     more_time = FrontendText(last.hint_text, f" Or allow more time; {limit} ended this call.")

@@ -267,7 +267,7 @@ class _SharedState:
                     self._read_state(descriptor)
                     self._descriptor = descriptor
                 except (OSError, NotImplementedError) as exc:
-                    self._go_alone(exc)
+                    self._limit_this_process(exc)
             yield _get_now_ms()
 
     def save(self, state: _State) -> None:
@@ -279,9 +279,9 @@ class _SharedState:
             try:
                 _write(self._descriptor, state.to_line(_get_now_ms()))
             except OSError as exc:
-                self._go_alone(exc)
+                self._limit_this_process(exc)
 
-    def _go_alone(self, problem: Exception) -> None:
+    def _limit_this_process(self, problem: Exception) -> None:
         """Limit only this process for a while, because the file cannot be used."""
         self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
         self.alone_until_ms = _get_now_ms() + RETRY_FILE_MS

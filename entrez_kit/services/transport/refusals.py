@@ -443,7 +443,7 @@ def _classify_failure(error_text: str) -> dict[str, str]:
     return {"problem": "temporary"} if _TRANSIENT.search(error_text) else {}
 
 
-def invalid_response(call: Call, problem: str, status: int, code: str | None = None) -> UpstreamError:
+def invalid_response_error(call: Call, problem: str, status: int, code: str | None = None) -> UpstreamError:
     """Return the error for an invalid reply.
 
     Args:

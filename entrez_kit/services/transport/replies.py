@@ -143,7 +143,7 @@ def _check(call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentia
         raise Retryable(refusals.no_such_record_error(call, incoming.status), at_most=1)
     problem = _find_problem(call, incoming)
     if problem:
-        error = refusals.invalid_response(call, redactor.quote_text(problem.text), incoming.status, problem.code)
+        error = refusals.invalid_response_error(call, redactor.quote_text(problem.text), incoming.status, problem.code)
         # For unknown ids NCBI may send an empty text, and then every retry is empty too.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
@@ -188,7 +188,7 @@ def _status_error(call: Call, status: int, detail: str, wait: float | None) -> E
         return Retryable(refusals.backend_error(call, answered, status), wait=wait)
     if status in (400, 413, 414, 422) or 200 <= status < 300:
         # A 400 without an error text comes from NCBI's front end and is temporary.
-        return Retryable(refusals.invalid_response(call, answered, status), wait=wait)
+        return Retryable(refusals.invalid_response_error(call, answered, status), wait=wait)
     if status in (401, 403, 407, 451):
         return UpstreamError(
             f"{title} or a proxy refuses requests from this machine: {answered}.",

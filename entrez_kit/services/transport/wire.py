@@ -48,7 +48,7 @@ from entrez_kit.services.transport import (
 )
 from entrez_kit.services.transport.cached_session import CallRequest
 from entrez_kit.services.transport.rate_gate import RateGate
-from entrez_kit.services.transport.refusals import invalid_response
+from entrez_kit.services.transport.refusals import invalid_response_error
 from entrez_kit.services.transport.retry import Retryable
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -487,7 +487,7 @@ class WireAdapter(WatchedAdapter):
                 if not decoder.ended:
                     fault = Retryable(faults.truncated_error(call, live.status_code, size))
             except Undecodable as exc:
-                fault = Retryable(invalid_response(call, str(exc), live.status_code))
+                fault = Retryable(invalid_response_error(call, str(exc), live.status_code))
             except (HTTPError, OSError) as exc:
                 late = isinstance(exc, ReadTimeoutError | TimeoutError)
                 fault = Retryable(

@@ -304,7 +304,7 @@ class _GuardedDownload:
             raise _download_error(reason, target, f"status {status}", status=status)
         declared = response.headers.get("Content-Length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self._max_bytes:
-            raise self._too_large(target)
+            raise self._too_large_error(target)
         codings = {coding.strip().lower() for coding in response.headers.get("Content-Encoding", "").split(",")}
         if not codings <= _CODINGS:
             raise _download_error("invalid_response", target, "its body has an encoding that was not requested")
@@ -314,7 +314,7 @@ class _GuardedDownload:
             for chunk in self._yield_chunks(target, response, deadline):
                 body += chunk
                 if len(body) > self._max_bytes:
-                    raise self._too_large(target)
+                    raise self._too_large_error(target)
                 if len(body) >= HEAD_BYTES > len(body) - len(chunk):
                     _refuse_binaries(target, bytes(body), content_type)
         content = bytes(body)
@@ -345,7 +345,7 @@ class _GuardedDownload:
             stop_if_cancelled()
             yield chunk
 
-    def _too_large(self, target: RequestTarget) -> UpstreamError:
+    def _too_large_error(self, target: RequestTarget) -> UpstreamError:
         return _download_error("too_large", target, f"it has more than {self._max_bytes:,} bytes")
 
 
