@@ -183,7 +183,7 @@ _LAYOUTS: Final[Mapping[str, Callable[[_MathLine, Any], None]]] = {
     "msqrt": _MathLine._add_root,
     "mtable": _MathLine._add_table,
 }
-"""The methods for elements with a layout of their own."""
+"""The methods that add fractions, roots, tables and similar elements, by element."""
 
 
 def _list_nodes(element: Any) -> list[Any]:

@@ -147,7 +147,7 @@ def _read_texts(record: _Record) -> Values:
 
 
 def _read_subjects(record: _Record) -> Values:
-    """Read what a record is about, and of which type and language it is."""
+    """Read the types, the languages and the subjects of a record."""
     keywords = record.get_all("OT")
     return {
         "publication_types": record.get_all("PT"),
