@@ -6,7 +6,8 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
 
-from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
+from entrez_kit.base.clock import MONTHS
+from entrez_kit.base.identifiers import BOOKSHELF, PMC, PUBMED, format_doi_url
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
@@ -14,14 +15,12 @@ from .._formats.fields import Column, Record, build_columns, get_values
 
 __all__ = ["PMC", "PUBMED", "format_doi_url"]
 
-BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 
 LABELS: Final = {
     status: words.upper() for status, words in WORDS.items() if status != "corrected"
 }  # a work that was only corrected has a mark after its title
 """The labels of statuses that must be seen."""
 
-_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _LANGUAGES: Final = {code: name for long, (short, name) in LANGUAGES.items() for code in (long, short)}
 """Names of languages by the codes of MEDLINE and of XML."""
 _KINDS: Final = {  # the NLM names that need an explanation
@@ -193,7 +192,7 @@ def _format_iso_date(record: Record) -> str:
 def format_day(date: Mapping[str, Any]) -> str:
     """Return a date as "2024 Mar 3", without unknown parts."""
     month = date.get("month")
-    name = _MONTHS[month - 1] if isinstance(month, int) and 1 <= month <= 12 else month
+    name = MONTHS[month - 1] if isinstance(month, int) and 1 <= month <= 12 else month
     return to_line(" ".join(str(part) for part in (date.get("year"), name, date.get("day")) if part))
 
 

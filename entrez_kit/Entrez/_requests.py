@@ -233,7 +233,7 @@ def _raise_as_urllib(error: "EntrezKitError", request: "Request", settings: "Set
 
     refused = error.reply
     url = request.full_url.partition("?")[0]
-    body = Redactor.of(settings).redact_body(refused.body) if refused is not None else b""
+    body = Redactor(settings.secrets).redact_body(refused.body) if refused is not None else b""
     if refused is not None and refused.status == 200:
         if isinstance(error, InvalidInput | EntityNotFound) and body.lstrip()[:1] in (b"<", b"{"):
             return make_response(body, refused.content_type, url)

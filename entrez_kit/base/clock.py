@@ -4,6 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Final, Protocol
 
+MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+"""NLM's abbreviations of the months."""
+
 
 class Clock(Protocol):
     """Returns the current time."""

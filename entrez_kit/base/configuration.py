@@ -40,7 +40,7 @@ def view_settings(settings: Settings, names: list[str] | None = None) -> list[di
     Raises:
         InvalidInput: a name is unknown.
     """
-    wanted = [require_setting(name) for name in names] if names else list(SETTINGS)
+    settings_to_show = [require_setting(name) for name in names] if names else list(SETTINGS)
     return [
         {
             "name": setting.name,
@@ -48,7 +48,7 @@ def view_settings(settings: Settings, names: list[str] | None = None) -> list[di
             "value": MASK if setting.secret and value is not None else str(value) if isinstance(value, Path) else value,
             "origin": settings.origins.get(setting.name, DEFAULT_ORIGIN),
         }
-        for setting in wanted
+        for setting in settings_to_show
         for value in [getattr(settings, setting.name)]
     ]
 

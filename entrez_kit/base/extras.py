@@ -36,24 +36,24 @@ def is_installed(extra: str) -> bool:
     return all(find_spec(module.partition(".")[0]) and find_spec(module) for module in EXTRAS[extra])
 
 
-def missing_extra(extra: str, what: str) -> NotConfigured:
+def missing_extra(extra: str, feature: str) -> NotConfigured:
     """Return the error for a feature that needs a missing extra.
 
     Args:
-        what: the feature, as the start of a sentence: "The format parquet".
+        feature: the feature, as the start of a sentence: "The format parquet".
     """
     return NotConfigured(
-        f"{what} needs the extra {extra}, which is not installed.",
+        f"{feature} needs the extra {extra}, which is not installed.",
         recovery_hint=install_hint(install_line(extra)),
         details={"reason": "extra_missing", "extra": extra},
     )
 
 
-def require(extra: str, what: str) -> None:
+def require(extra: str, feature: str) -> None:
     """Check that an extra is installed.
 
     Raises:
         NotConfigured: it is not; the hint is the command that installs it.
     """
     if not is_installed(extra):
-        raise missing_extra(extra, what)
+        raise missing_extra(extra, feature)

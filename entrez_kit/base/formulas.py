@@ -2,6 +2,7 @@
 
 import html
 import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.base.markup import format_subscript, format_superscript
@@ -87,36 +88,39 @@ class _MathLine:
         name = get_local_name(element)
         if name in _TOKENS:
             self._add_token("".join(element.itertext()))
-        elif name == "mspace":
-            self._add(" ")
-        elif name == "mfrac":
-            self._add_token(self._fraction.join(_add_brackets(part) for part in self._read_parts(element)))
-            self._add(" ")
-        elif name in ("msqrt", "mroot"):
-            parts = self._read_parts(element)
-            degree = parts.pop() if name == "mroot" and len(parts) == 2 else ""
-            self._add(f"{degree}√{_add_brackets(' '.join(parts))}")
-        elif name == "mfenced":
-            separator = element.get("separators", ",").strip()[:1]
-            inner = separator.join(self._read_parts(element)) if separator else self._read_inner(element, content=True)
-            self._add(_wrap(inner, element.get("open", "("), element.get("close", ")")))
-        elif name == "mtable":
-            rows = [" ".join(filter(None, map(self._read_inner, _list_nodes(row)))) for row in _list_nodes(element)]
-            self._add(f" {'; '.join(row for row in rows if row)} ")
         elif name in _SCRIPTS:
-            kinds = _SCRIPTS[name]
-            for place, node in enumerate(_list_nodes(element), start=-1):
-                if place < 0:
-                    self._add_base(node)
-                else:
-                    self._add_script(node, kinds[place] if place < len(kinds) else "sup")
-        elif name == "mmultiscripts":
-            self._add_many_scripts(_list_nodes(element))
-        elif name == "mglyph":
-            self._add_token(element.get("alt", ""))
+            self._add_scripts(_list_nodes(element), _SCRIPTS[name])
+        elif (add := _LAYOUTS.get(name)) is not None:
+            add(self, element)
         elif name not in _HIDDEN or (name.startswith("annotation") and element.getprevious() is None):
             self.add_content(element)  # an annotation is used only if there is no other notation
         self._depth -= 1
+
+    def _add_fraction(self, element: Any) -> None:
+        self._add_token(self._fraction.join(_add_brackets(part) for part in self._read_parts(element)))
+        self._add(" ")
+
+    def _add_root(self, element: Any) -> None:
+        parts = self._read_parts(element)
+        degree = parts.pop() if get_local_name(element) == "mroot" and len(parts) == 2 else ""
+        self._add(f"{degree}√{_add_brackets(' '.join(parts))}")
+
+    def _add_fence(self, element: Any) -> None:
+        separator = element.get("separators", ",").strip()[:1]
+        inner = separator.join(self._read_parts(element)) if separator else self._read_inner(element, content=True)
+        self._add(_wrap(inner, element.get("open", "("), element.get("close", ")")))
+
+    def _add_table(self, element: Any) -> None:
+        rows = [" ".join(filter(None, map(self._read_inner, _list_nodes(row)))) for row in _list_nodes(element)]
+        self._add(f" {'; '.join(row for row in rows if row)} ")
+
+    def _add_scripts(self, nodes: Sequence[Any], kinds: Sequence[str]) -> None:
+        """Add a base, the first node, and its scripts."""
+        for number, node in enumerate(nodes, start=-1):
+            if number < 0:
+                self._add_base(node)
+            else:
+                self._add_script(node, kinds[number] if number < len(kinds) else "sup")
 
     def _add_token(self, text: str) -> None:
         """Add a token, after a space if it would join the token before it into one word ("5" and "mg")."""
@@ -152,12 +156,12 @@ class _MathLine:
         """Add a base with scripts on both sides, in reading order."""
         names = [get_local_name(node) for node in nodes]
         split = names.index("mprescripts") if "mprescripts" in names else len(nodes)
-        for place, node in enumerate(nodes[split + 1 :]):
-            self._add_script(node, "sup" if place % 2 else "sub")
+        for number, node in enumerate(nodes[split + 1 :]):
+            self._add_script(node, "sup" if number % 2 else "sub")
         for node in nodes[:1]:
             self._add_base(node)
-        for place, node in enumerate(nodes[1:split]):
-            self._add_script(node, "sup" if place % 2 else "sub")
+        for number, node in enumerate(nodes[1:split]):
+            self._add_script(node, "sup" if number % 2 else "sub")
 
     def _read_parts(self, element: Any) -> list[str]:
         return [self._read_inner(node) for node in _list_nodes(element)]
@@ -169,6 +173,19 @@ class _MathLine:
         return line.get_text()
 
 
+_LAYOUTS: Final[Mapping[str, Callable[[_MathLine, Any], None]]] = {
+    "mfenced": _MathLine._add_fence,
+    "mfrac": _MathLine._add_fraction,
+    "mglyph": lambda line, element: line._add_token(element.get("alt", "")),
+    "mmultiscripts": lambda line, element: line._add_many_scripts(_list_nodes(element)),
+    "mroot": _MathLine._add_root,
+    "mspace": lambda line, _: line._add(" "),
+    "msqrt": _MathLine._add_root,
+    "mtable": _MathLine._add_table,
+}
+"""The methods that add fractions, roots, tables and similar elements, by element."""
+
+
 def _list_nodes(element: Any) -> list[Any]:
     return [node for node in element if get_local_name(node)]
 
@@ -177,7 +194,7 @@ def _add_brackets(text: str) -> str:
     if not _COMPOUND.search(text):
         return text
     inside = text[1:-1]
-    first_closing = min((place for mark in ")]" if (place := inside.find(mark)) >= 0), default=len(inside))
+    first_closing = min((position for mark in ")]" if (position := inside.find(mark)) >= 0), default=len(inside))
     apart = max(inside.rfind("("), inside.rfind("[")) > first_closing  # "(a) + (b)" is not one pair
     whole = text[:1] in ("(", "[") and text[-1:] in (")", "]") and not apart
     return text if whole else _wrap(text, "(", ")")

@@ -131,8 +131,8 @@ class Frontend:
 
 def join_names(names: Iterable[str]) -> str:
     """Return names as a list in a message: the first ten, and the number of the others."""
-    some = list(names)
-    return ", ".join(some[:10]) + (f" and {len(some) - 10} more" if len(some) > 10 else "")
+    listed_names = list(names)
+    return ", ".join(listed_names[:10]) + (f" and {len(listed_names) - 10} more" if len(listed_names) > 10 else "")
 
 
 def join_with(names: Sequence[str], conjunction: str = "and") -> str:
@@ -151,14 +151,14 @@ MAX_QUOTED: Final = 80
 """Maximum characters of a text or a line that a message quotes."""
 
 
-def cut_end(text: str, most: int) -> str:
+def cut_end(text: str, limit: int) -> str:
     """Return a text with a maximum number of characters; a truncated text ends with an ellipsis."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def cut_middle(text: str, most: int) -> str:
+def cut_middle(text: str, limit: int) -> str:
     """Return a text; if it is too long, its beginning and its end."""
-    return text if len(text) <= most else f"{text[: most * 3 // 4]} … {text[-most // 5 :]}"
+    return text if len(text) <= limit else f"{text[: limit * 3 // 4]} … {text[-limit // 5 :]}"
 
 
 MAX_VALUE: Final = 60

@@ -11,6 +11,7 @@ IdKind = Literal["pmid", "pmcid", "doi"]
 Key = tuple[IdKind, str]
 
 PUBMED: Final = "https://pubmed.ncbi.nlm.nih.gov/"
+BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 PMC: Final = "https://pmc.ncbi.nlm.nih.gov/articles/"
 MAX_PMID_DIGITS: Final = 10
 """A PMID has no more digits; some tools read longer numbers as floating-point numbers."""

@@ -67,18 +67,18 @@ def read_input(source: Path | IO[bytes], name: str, *, limit: int | None = None)
         InvalidInput: it is larger than the limit.
         OSError: it cannot be read.
     """
-    most = MAX_INPUT_BYTES if limit is None else limit
+    max_bytes = MAX_INPUT_BYTES if limit is None else limit
     if isinstance(source, Path):
         with open_input(source) as file:
-            if os.fstat(file.fileno()).st_size > most:
-                raise too_large(name, most)
-            return read_input(file, name, limit=most)
+            if os.fstat(file.fileno()).st_size > max_bytes:
+                raise too_large(name, max_bytes)
+            return read_input(file, name, limit=max_bytes)
     chunks, size = list[bytes](), 0
-    while chunk := source.read(min(_CHUNK, most + 1 - size)):
+    while chunk := source.read(min(_CHUNK, max_bytes + 1 - size)):
         chunks.append(chunk)
         size += len(chunk)
-        if size > most:
-            raise too_large(name, most)
+        if size > max_bytes:
+            raise too_large(name, max_bytes)
     return b"".join(chunks)
 
 

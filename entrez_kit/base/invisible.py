@@ -41,7 +41,7 @@ def clean_query(text: str) -> tuple[str, str]:
     spaced = re.sub("\r\n|[\n\v\f\r\x85\u2028\u2029]", "\n", text).replace("\t", " ")
     cleaned = _replace(_HIDDEN, "", spaced)
     counts = Counter(cleaned)
-    return cleaned, "".join(dict.fromkeys(one for one in spaced if not counts[one]))
+    return cleaned, "".join(dict.fromkeys(character for character in spaced if not counts[character]))
 
 
 def strip_marks(text: str) -> str:
@@ -82,4 +82,4 @@ def _may_hold(characters: str, content: bytes) -> bool:
 
 def _escape(match: re.Match[str]) -> str:
     units = match[0].encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[place]:02x}{units[place + 1]:02x}" for place in range(0, len(units), 2))
+    return "".join(f"\\u{units[index]:02x}{units[index + 1]:02x}" for index in range(0, len(units), 2))

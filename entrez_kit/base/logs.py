@@ -141,10 +141,10 @@ class PrivateFile(RotatingFileHandler):
 
     def _is_current(self, stream: Any) -> bool:
         try:
-            ours, named = os.fstat(stream.fileno()), Path(self.baseFilename).stat()
+            ours, file_status = os.fstat(stream.fileno()), Path(self.baseFilename).stat()
         except OSError:
             return False
-        return (ours.st_dev, ours.st_ino) == (named.st_dev, named.st_ino)
+        return (ours.st_dev, ours.st_ino) == (file_status.st_dev, file_status.st_ino)
 
 
 def _add_file_handler(
@@ -161,7 +161,7 @@ def _add_file_handler(
         else:
             file.setFormatter(JsonLinesFormatter(ids))
             handlers = [*handlers, file]
-    clean = FieldFilter(Redactor.of(settings) if settings is not None else Redactor(()))
+    clean = FieldFilter(Redactor(settings.secrets if settings is not None else ()))
     for handler in handlers:
         handler.addFilter(clean)
     return handlers, problem

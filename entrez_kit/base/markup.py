@@ -25,6 +25,9 @@ CALLOUT: Final = "\x10"
 END: Final = "\x11"
 """Marks during parsing; no XML document can contain these characters."""
 
+XML_ENCODING: Final = re.compile(rb"<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{1,40})[\"']")
+"""The encoding in the XML declaration at the beginning of a document."""
+
 _DIGITS: Final = "0123456789"
 _UP: Final = {
     **dict(zip(_DIGITS + "+=()", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁼⁽⁾", strict=True)),

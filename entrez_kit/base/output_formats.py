@@ -215,10 +215,10 @@ FORMATS: Final = (
     ),
     Format("parquet", "columns for data frames (`corpus export`)", Family.PARQUET, (".parquet",), can_be_default=False),
 )
-BY_NAME: Final = {one.name: one for one in FORMATS}
-BY_SUFFIX: Final = {suffix: one for one in FORMATS for suffix in one.suffixes}
+BY_NAME: Final = {format_.name: format_ for format_ in FORMATS}
+BY_SUFFIX: Final = {suffix: format_ for format_ in FORMATS for suffix in format_.suffixes}
 
 
 def list_formats(*families: Family) -> tuple[Format, ...]:
     """Return the formats of some families, in this order."""
-    return tuple(one for family in families for one in FORMATS if one.family is family)
+    return tuple(format_ for family in families for format_ in FORMATS if format_.family is family)

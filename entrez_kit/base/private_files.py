@@ -64,9 +64,9 @@ def find_temporary_folder(notes: list[str]) -> Path:
         base = Path(Path.home().anchor if sys.platform == "win32" else "/")
     name = f"entrez-kit-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
     names = [name, *(f"{name}-{number}" for number in range(1, 10))]
-    found = next((base / candidate for candidate in names if _is_usable(base / candidate)), None)
-    if found:
-        return found
+    folder = next((base / candidate for candidate in names if _is_usable(base / candidate)), None)
+    if folder:
+        return folder
     notes.append(
         f"All folders {base / name}* belong to other users or are open to them. This process uses a new one "
         "and does not share the rate limit with your other processes. Ask an administrator to remove these folders."
@@ -117,7 +117,7 @@ def make_private_folder(folder: Path) -> None:
         OSError: it cannot be created, is not a folder, or belongs to another user.
     """
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except FileNotFoundError:
         if folder.parent != folder and not folder.parent.exists():
             make_private_folder(folder.parent)
@@ -125,9 +125,9 @@ def make_private_folder(folder: Path) -> None:
             folder.mkdir(mode=0o700)
             if sys.platform != "win32":
                 folder.chmod(0o700)  # the umask may have removed the user's own permissions
-        found = folder.lstat()
-    refuse_foreign(found)
-    if stat.S_ISLNK(found.st_mode):
+        status = folder.lstat()
+    refuse_foreign(status)
+    if stat.S_ISLNK(status.st_mode):
         refuse_foreign(folder.stat())
 
 
@@ -143,12 +143,12 @@ def open_private(path: Path, flags: int = os.O_RDWR) -> int:
         flags |= getattr(os, name, 0)
     descriptor = os.open(path, flags, 0o600)
     try:
-        found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
         if sys.platform != "win32":
-            refuse_foreign(found, root=False)
-            if stat.S_IMODE(found.st_mode) != 0o600:
+            refuse_foreign(status, root=False)
+            if stat.S_IMODE(status.st_mode) != 0o600:
                 os.fchmod(descriptor, 0o600)
     except BaseException:
         os.close(descriptor)
@@ -238,11 +238,11 @@ def make_private_database(path: Path) -> None:
     os.close(open_private(path))
     for part in list_database_files(path):
         with suppress(FileNotFoundError):
-            found = part.lstat()
-            if not stat.S_ISREG(found.st_mode):
+            status = part.lstat()
+            if not stat.S_ISREG(status.st_mode):
                 raise OSError(errno.EINVAL, f"{part.name} is not a regular file")
-            refuse_foreign(found, root=False)
-            if sys.platform != "win32" and found.st_mode & 0o077:
+            refuse_foreign(status, root=False)
+            if sys.platform != "win32" and status.st_mode & 0o077:
                 part.chmod(0o600)
 
 
@@ -295,12 +295,12 @@ def restrict_schema(connection: "sqlite3.Connection") -> None:
 
 def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
     """Return the definitions of the objects. Those that SQLite creates for a table are left out."""
-    found: dict[SchemaObject, str] = {}
+    definitions: dict[SchemaObject, str] = {}
     for kind, name, definition in connection.execute("SELECT type, name, sql FROM sqlite_schema"):
         is_internal = definition is None if kind == "index" else kind == "table" and _INTERNAL.fullmatch(str(name))
         if not is_internal:
-            found[SchemaObject(str(kind), str(name))] = normalize_definition(str(definition))
-    return found
+            definitions[SchemaObject(str(kind), str(name))] = normalize_definition(str(definition))
+    return definitions
 
 
 @lru_cache(maxsize=256)

@@ -1,19 +1,23 @@
-"""Remove API keys and e-mail addresses from every text: messages, addresses, log records, tracebacks."""
+"""Remove secrets from every text: messages, URLs, log records, tracebacks, recordings.
+
+Secrets are the keys, tokens and e-mail addresses of the settings, user names and passwords in URLs, and all values
+whose name says that they are secret. No other module removes secrets.
+"""
 
 import logging
 import re
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from typing import Any, Final
-from urllib.parse import quote, quote_plus
+from urllib.parse import SplitResult, quote, quote_plus
 
 from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.base.settings import Settings
 
 HIDDEN: Final = "[hidden]"
 MIN_SECRET: Final = 6  # a shorter value may be part of any word; its parameter name still redacts it
 MAX_QUOTED: Final = 300
+MAX_URL: Final = 200
 
 MAX_FIELD: Final = 2_000
 """Maximum characters of a field of a log line or span."""
@@ -23,12 +27,21 @@ MAX_TRACEBACK_LINES: Final = 100
 MAX_READ: Final = 100_000
 """Number of characters that are searched for secrets before the text is truncated."""
 
-_PARAMETER: Final = re.compile(r"(?i)\b((?:api[_-]?key|e?mail|mailto)(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
+_NAME: Final = r"(?:token|secret|password|signature|api[_-]?key|\b(?:e?mail|mailto))"
+"""The end of a name whose value is secret."""
+_PARAMETER: Final = re.compile(rf"(?i)({_NAME}(?:=|%3D))(?!\[hidden\])[^&\s\"'<>)\]]+")
 # A value ends at its quotation mark or, in a truncated text, at the end. The pattern never backtracks, so its time is
 # linear for any text.
-_MEMBER: Final = re.compile(
-    r"""(?is)(["'](?:api[_-]?key|email)["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)"""
+_MEMBER: Final = re.compile(rf"""(?is)({_NAME}["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)""")
+_HEADER: Final = re.compile(
+    r"""(?i)(authorization["']?\s*+:\s*+["']?+(?:(?:bearer|basic)\s++)?+)(?!\[hidden\])[^\s"',}]+"""
 )
+_USER_INFO: Final = re.compile(r"(?<=://)[^\s/?#\"'<>@]*+(?:@[^\s/?#\"'<>@]*+)*@")
+_SIGNATURE: Final = re.compile(
+    r"(?is)(x-amz-.*|x-goog-.*|awsaccesskeyid|sig|expires|key-pair-id|policy|.*token.*|.*key|.*secret.*|.*password.*"
+    r"|.*signature.*|auth.*|session.*|e?mail|mailto|ticket|code|jwt)"
+)
+"""The names of parameters with which publishers sign or personalize the URL of a page."""
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 # Loggers that may log request addresses. A filter does not see the records of child loggers, so all are listed.
@@ -59,15 +72,12 @@ class Redactor:
         self._known_bytes = re.compile(alternatives.encode(), re.IGNORECASE) if forms else None
         self._key_forms = [form.lower().encode() for form in _list_forms(keys)]
 
-    @classmethod
-    def of(cls, settings: Settings) -> "Redactor":
-        """Return a redactor for the secrets of these settings."""
-        return cls(settings.secrets, settings.keys)
-
     def redact_text(self, text: str) -> str:
         """Return a text without secrets."""
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
+        text = _USER_INFO.sub(f"{HIDDEN}@", text)
+        text = _HEADER.sub(rf"\1{HIDDEN}", text)
         text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
         return _MEMBER.sub(rf'\1"{HIDDEN}"', text)
 
@@ -112,6 +122,24 @@ class Redactor:
             if any(form in lowered for form in self._key_forms):
                 return self.redact_body(body)
         return body
+
+
+def redact_url(url: str) -> str:
+    """Return a URL, valid or not, for a message: without user name, password, parameters and control characters."""
+    # In an invalid URL, a slash may be a part of the password.
+    text = re.sub(r"(?<![^/\s])[^/\s]*@", f"{HIDDEN}@", url)
+    text = re.sub(r"(?s)[?#].*", f"?{HIDDEN}", text)
+    return cut_end(" ".join(_CONTROL.sub(" ", text).split()), MAX_URL)
+
+
+def redact_origin(url: SplitResult) -> str:
+    """Return scheme, host and port of a URL, without user name and password."""
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]}"
+
+
+def remove_secret_parameters(query: str) -> str:
+    """Return the query of a URL without parameters that look like keys, signatures or e-mail addresses."""
+    return "&".join(part for part in query.split("&") if not _SIGNATURE.fullmatch(part.partition("=")[0]))
 
 
 def escape_controls(text: str) -> str:

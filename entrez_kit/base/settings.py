@@ -217,7 +217,7 @@ class Settings:
     format: str | None = define_setting(
         "Output format.",
         prefix=KIT,
-        choices=tuple(one.name for one in FORMATS if one.can_be_default),
+        choices=tuple(format_.name for format_ in FORMATS if format_.can_be_default),
         in_project_file=True,
     )
     embeddings: str = define_setting(
@@ -317,12 +317,12 @@ class Settings:
 
     def use_copy(self) -> "Settings":
         """Return these settings for a local copy, with addresses at which no program listens."""
-        own = _list_addresses(DEMO_URL)
-        return replace(self, **own, origins={**self.origins, **dict.fromkeys(own, COPY_ORIGIN)})
+        addresses = _list_addresses(DEMO_URL)
+        return replace(self, **addresses, origins={**self.origins, **dict.fromkeys(addresses, COPY_ORIGIN)})
 
     def use_sandbox(self, url: str) -> "Settings":
         """Return these settings for a sandbox, with a separate cache, limiter state and data folder."""
-        own: dict[str, Any] = {
+        overrides: dict[str, Any] = {
             **_list_addresses(url),
             "cache_dir": self.cache_dir / "demo",
             "data_dir": self.data_dir / "demo",
@@ -330,11 +330,11 @@ class Settings:
             "weaviate_url": None,
         }
         if self.unpaywall_email is None:  # the client requires one; the sandbox accepts any
-            own["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
+            overrides["unpaywall_email"] = SecretStr(SANDBOX_EMAIL)
         demo_origin = {"demo": self.origins.get("demo", "flag")} if self.demo else {}
         others = {name: origin for name, origin in self.origins.items() if name != "demo"}
-        origins = {**others, **demo_origin, **dict.fromkeys(own, SANDBOX_ORIGIN)}
-        return replace(self, **own, demo=True, state_dir=self.state_dir / "demo", origins=origins)
+        origins = {**others, **demo_origin, **dict.fromkeys(overrides, SANDBOX_ORIGIN)}
+        return replace(self, **overrides, demo=True, state_dir=self.state_dir / "demo", origins=origins)
 
 
 def _list_addresses(url: str) -> dict[str, Any]:
@@ -508,8 +508,8 @@ def find_similar_settings(name: str) -> list[str]:
 
     known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
     wanted = name.strip().replace("-", "_")
-    found = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
-    return list(dict.fromkeys(known[word] for word in found))
+    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in similar))
 
 
 def _suggest_name(name: str) -> str:
@@ -567,12 +567,11 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
 
 def redact_value(setting: Setting, raw: Any) -> str:
     """Return an invalid value for a message, without a secret or the password of an address."""
+    from entrez_kit.base.redaction import HIDDEN, redact_url  # only errors need it
+
     if setting.secret:
-        return "(hidden)"
-    text = str(raw)
-    if setting.kind == "url":
-        text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", text, flags=re.DOTALL), flags=re.DOTALL)
-    return cut_end(text, 200)
+        return HIDDEN
+    return redact_url(raw) if setting.kind == "url" and isinstance(raw, str) else cut_end(str(raw), 200)
 
 
 def _parse_number(setting: Setting, raw: Any) -> int:
@@ -790,8 +789,8 @@ def read_toml(
 
     try:
         with _open_named(path) if must_exist else path.open("rb") as file:
-            found = os.fstat(file.fileno())
-            if own_only and is_foreign(found):
+            status = os.fstat(file.fileno())
+            if own_only and is_foreign(status):
                 notes.append(f"{path} belongs to another user; it is ignored")
                 return {}, False
             body = file.read(MAX_CONFIG_BYTES + 1)
@@ -802,7 +801,7 @@ def read_toml(
                 recovery_hint=f"Correct {path}, or move it aside.",
                 details={"reason": "bad_toml"},
             )
-        is_private = sys.platform == "win32" or not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+        is_private = sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
         return tomllib.loads(body.decode("utf-8-sig")), is_private
     except FileNotFoundError:
         if must_exist:

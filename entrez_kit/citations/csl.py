@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
+from entrez_kit.base.identifiers import BOOKSHELF
 from entrez_kit.citations.names import convert_to_csl_names
 from entrez_kit.citations.style.casing import find_organisms, find_taxa
 from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
@@ -15,7 +16,6 @@ from entrez_kit.pubmed.xml.dates import YEAR, is_existing_day, read_month
 
 Item = dict[str, Any]
 
-BOOKSHELF: Final = "https://www.ncbi.nlm.nih.gov/books/"
 AHEAD_OF_PRINT: Final = "advance online publication"
 JOINER: Final = "; "
 """The separator of keywords; many MeSH terms contain a comma ("Databases, Protein")."""

@@ -245,13 +245,15 @@ def _has_numbers(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _compares(sentence: str) -> bool:
+def _has_comparison(sentence: str) -> bool:
     return bool(_COMPARATOR.search(sentence))
 
 
-def _are_compared(one: str, other: str) -> bool:
+def _belong_together(sentence: str, following: str) -> bool:
     """Return whether one of two sentences has the statistics and the other the comparison."""
-    return (_has_numbers(one) or _has_numbers(other)) and _compares(one) != _compares(other)
+    return (_has_numbers(sentence) or _has_numbers(following)) and _has_comparison(sentence) != _has_comparison(
+        following
+    )
 
 
 class _Unit(NamedTuple):
@@ -261,7 +263,7 @@ class _Unit(NamedTuple):
     cost: float
 
 
-def _split_units(text: str, most: int) -> list[_Unit]:
+def _split_units(text: str, max_words: int) -> list[_Unit]:
     """Split a text into sentences; two sentences stay together if one compares the numbers of the other."""
     units: list[_Unit] = []
     spaced = _is_spaced(text)
@@ -269,14 +271,14 @@ def _split_units(text: str, most: int) -> list[_Unit]:
     for sentence in _split_sentences(text):
         words = sentence.split()
         cost = _estimate_words(words, spaced=spaced)
-        together = units and units[-1].cost + cost <= min(most, TARGET) and _are_compared(previous, sentence)
+        together = units and units[-1].cost + cost <= min(max_words, TARGET) and _belong_together(previous, sentence)
         previous = "" if together else sentence
         if together:
             units[-1] = _Unit(units[-1].words + words, units[-1].cost + cost)
-        elif cost <= most:
+        elif cost <= max_words:
             units.append(_Unit(words, cost))
         else:
-            units += [_Unit(part, _estimate_words(part, spaced=spaced)) for part in _split_long(words, most)]
+            units += [_Unit(part, _estimate_words(part, spaced=spaced)) for part in _split_long(words, max_words)]
     return units
 
 
@@ -288,13 +290,13 @@ def _split_sentences(text: str) -> Iterator[str]:
         start = begin
 
 
-def _split_long(words: Sequence[str], most: int) -> Iterator[list[str]]:
+def _split_long(words: Sequence[str], max_words: int) -> Iterator[list[str]]:
     """Split a sentence or word that is longer than a chunk."""
     part: list[str] = []
     size = 0.0
-    for word in _split_long_words(words, most):
+    for word in _split_long_words(words, max_words):
         cost = _estimate_word(word)
-        if part and size + cost > most:
+        if part and size + cost > max_words:
             yield part
             part, size = [], 0.0
         part.append(word)
@@ -303,10 +305,10 @@ def _split_long(words: Sequence[str], most: int) -> Iterator[list[str]]:
         yield part
 
 
-def _split_long_words(words: Iterable[str], most: int) -> Iterator[str]:
+def _split_long_words(words: Iterable[str], max_characters: int) -> Iterator[str]:
     for word in words:
-        if _estimate_word(word) <= most:
+        if _estimate_word(word) <= max_characters:
             yield word
         else:
-            step = max(1, most // 2)
+            step = max(1, max_characters // 2)
             yield from (word[start : start + step] for start in range(0, len(word), step))

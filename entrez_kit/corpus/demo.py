@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.corpus.models import SyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.services import Services
 
@@ -24,7 +25,6 @@ def fill(services: Services) -> int:
     settings = services.settings
     if not settings.demo or settings.offline or store_of(services).corpora().corpora:
         return 0
-    from entrez_kit.corpus.models import SyncRequest
     from entrez_kit.corpus.sync import Sync
 
     try:

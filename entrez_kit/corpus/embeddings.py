@@ -4,6 +4,7 @@ A provider only supplies the numbers. This module checks every reply: one vector
 finite, and none of length 0.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
@@ -17,6 +18,7 @@ from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
+from entrez_kit.services.transport import is_loopback, is_within
 
 if TYPE_CHECKING:
     import numpy as np
@@ -114,9 +116,9 @@ class Embedder:
         normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
         return normalised
 
-    def _invalid_reply(self, what: str) -> EmbeddingsError:
+    def _invalid_reply(self, problem: str) -> EmbeddingsError:
         return EmbeddingsError(
-            f"{self.name} returned {what}.", details={"reason": "invalid_response", "model": self.name}
+            f"{self.name} returned {problem}.", details={"reason": "invalid_response", "model": self.name}
         )
 
 
@@ -260,8 +262,6 @@ def _check_address(url: str) -> str:
     Raises:
         NotConfigured: the address is elsewhere; the key is not sent to it.
     """
-    from entrez_kit.services.transport import is_loopback, is_within
-
     parts = urlsplit(url)
     if is_loopback(parts.hostname) or (parts.scheme == "https" and is_within(parts.hostname, "openai.com")):
         return url.rstrip("/")
@@ -324,8 +324,6 @@ def name_of(model: str) -> str:
 
 def is_static(model: str) -> bool:
     """Return whether a model is a model2vec model, by its maker or the configuration in its folder."""
-    import json
-
     if model.startswith(STATIC_MAKERS):
         return True
     try:

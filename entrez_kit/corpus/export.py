@@ -58,12 +58,12 @@ class Export(SummarizedOutcomes["Article | dict[str, Any]", ExportResult]):
         records: Iterator[Any] = (
             store.read_rows(request.query_key) if request.rows else store.read_articles(request.query_key)
         )
-        for place, record in enumerate(records, start=1):
+        for number, record in enumerate(records, start=1):
             if changed is None or record.pmid in changed:
                 self.exported += 1
                 yield record
-            if place % TELL_EVERY == 0:
-                report_progress(place, stats.documents)
+            if number % TELL_EVERY == 0:
+                report_progress(number, stats.documents)
 
     def result(self) -> ExportResult:
         """Return the numbers of records exported and omitted."""

@@ -97,8 +97,8 @@ def checkpoint_get(services: Services, request: CheckpointGetRequest) -> Checkpo
     Raises:
         StoreError: the corpus cannot be read.
     """
-    found = store_of(services).get_checkpoint(request.query_key)
-    return CheckpointGetResult(query_key=request.query_key, last_edat=found.last_edat if found else None)
+    checkpoint = store_of(services).get_checkpoint(request.query_key)
+    return CheckpointGetResult(query_key=request.query_key, last_edat=checkpoint.last_edat if checkpoint else None)
 
 
 def checkpoint_set(services: Services, request: CheckpointSetRequest) -> CheckpointSetResult:

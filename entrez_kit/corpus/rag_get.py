@@ -20,8 +20,8 @@ from entrez_kit.services import Services
 def _check_doc_id(value: object) -> object:
     """Check a doc_id before the pattern does, for a clearer message."""
     if isinstance(value, str):
-        found = _DOC_ID.fullmatch(value)
-        identifier = read_identifier(found[1]) if found else None
+        match = _DOC_ID.fullmatch(value)
+        identifier = read_identifier(match[1]) if match else None
         if identifier is None or identifier.kind != "pmid":
             raise WrongValue("a PMID, such as pmid:38400100")
     return value

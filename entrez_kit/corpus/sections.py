@@ -78,7 +78,7 @@ def _split_headings(text: str) -> Iterator[TextSection]:
     before = text[: headings[0].start()].strip()
     if before:
         yield TextSection(None, OPEN, before)
-    for place, heading in enumerate(headings):
-        end = headings[place + 1].start() if place + 1 < len(headings) else len(text)
+    for number, heading in enumerate(headings):
+        end = headings[number + 1].start() if number + 1 < len(headings) else len(text)
         label = heading["first"] or heading["later"]
         yield TextSection(label, _name_section(label), text[heading.end() : end].strip())

@@ -33,13 +33,13 @@ from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
 from entrez_kit.services.transport.in_flight import run_in_order
 
 
-def _too_many_error(request: SyncRequest, count: int, most: int) -> InvalidInput:
+def _too_many_error(request: SyncRequest, count: int, limit: int) -> InvalidInput:
     command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
     return InvalidInput(
-        f"The query finds {count:,} records. One call can fetch at most {most:,}.",
+        f"The query finds {count:,} records. One call can fetch at most {limit:,}.",
         invalid_input=f"term={request.term}",
         recovery_hint=f"Run this in a terminal, which has no time limit: {command}",
-        details={"reason": "too_many_records", "count": count, "limit": most, "command": command},
+        details={"reason": "too_many_records", "count": count, "limit": limit, "command": command},
     )
 
 
@@ -215,8 +215,10 @@ class _SyncRun:
             follows_entries: whether the checkpoint advances with the last batch, if no record is missing.
         """
         current = current or [{}] * len(batches)
-        wanted = [[pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, current, strict=True)]
-        for number, fetched in enumerate(self._fetch_batches(wanted)):
+        pmids_to_fetch = [
+            [pmid for pmid in batch if pmid not in fresh] for batch, fresh in zip(batches, current, strict=True)
+        ]
+        for number, fetched in enumerate(self._fetch_batches(pmids_to_fetch)):
             self.report.unavailable |= dict.fromkeys(fetched.unavailable)
             entered = filter(None, (self.highest, *current[number].values(), *(doc.edat for doc in fetched.docs)))
             self.highest = max(entered, default=None)
@@ -274,7 +276,7 @@ class _SyncRun:
         unavailable = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
         return _Fetched(docs, failed, unavailable)
 
-    def _find_new_deletions(self, piece: DateSlice, listed: Sequence[int]) -> Iterator[Upserted]:
+    def _find_new_deletions(self, piece: DateSlice, listed_pmids: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.
 
         Runs before the checkpoint passes the slice, because later syncs do not check these dates again.
@@ -285,7 +287,7 @@ class _SyncRun:
         first, self.followed_to = self.followed_to, last
         if not self.had_members or not self.report.is_complete:
             return
-        yield from self._check_unlisted(first, last, listed)
+        yield from self._check_unlisted(first, last, listed_pmids)
 
     def _find_old_deletions(self) -> Iterator[Upserted]:
         """Find stored records from before the window that PubMed has withdrawn.
@@ -309,15 +311,15 @@ class _SyncRun:
             pmids = esearch_delta(search.services, search.term, format_day(window.first), format_day(window.last))
             yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])
 
-    def _check_unlisted(self, first: date, last: date, listed: Sequence[int]) -> Iterator[Upserted]:
+    def _check_unlisted(self, first: date, last: date, listed_pmids: Sequence[int]) -> Iterator[Upserted]:
         """Fetch stored records entered between two days that a search of these days does not list."""
         days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
         members = self.store.read(
             membership.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock())
         )
-        gone = sorted(set(members) - set(listed) - set(self.report.unavailable))
-        self.total += len(gone)
-        yield from self._fetch_and_commit_unlisted(gone)
+        withdrawn = sorted(set(members) - set(listed_pmids) - set(self.report.unavailable))
+        self.total += len(withdrawn)
+        yield from self._fetch_and_commit_unlisted(withdrawn)
 
     def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)

@@ -91,9 +91,9 @@ class SyncReport:
         kind = type(self.problem) if self.problem is not None else UpstreamError
         details = {**self.problem.details} if self.problem is not None else {"reason": "incomplete"}
         cause = f": {self.problem.message}" if self.problem is not None else "."
-        what = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
+        problem = f"{_list_pmids(missing)} could not be fetched" if missing else "some dates could not be checked"
         return kind(
-            f"The sync of {query_key!r} is incomplete: {what}{cause}",
+            f"The sync of {query_key!r} is incomplete: {problem}{cause}",
             recovery_hint=FrontendText("The fetched records are stored. ", AGAIN, " to fetch the rest."),
             details={**details, "partial": True, "missing": [str(pmid) for pmid in missing]},
         )
@@ -101,7 +101,7 @@ class SyncReport:
 
 def _list_pmids(pmids: Collection[int]) -> str:
     """List PMIDs in words, at most ``NAMED`` of them."""
-    listed = sorted(pmids)
-    first_pmids = ", ".join(str(pmid) for pmid in listed[:NAMED])
-    more = f" and {len(listed) - NAMED} more" if len(listed) > NAMED else ""
-    return f"PMID {first_pmids}{more}" if len(listed) == 1 else f"{len(listed)} records (PMID {first_pmids}{more})"
+    ordered = sorted(pmids)
+    first_pmids = ", ".join(str(pmid) for pmid in ordered[:NAMED])
+    more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
+    return f"PMID {first_pmids}{more}" if len(ordered) == 1 else f"{len(ordered)} records (PMID {first_pmids}{more})"

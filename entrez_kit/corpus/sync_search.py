@@ -171,9 +171,9 @@ def _find_dates(
     return window, _subtract_days(get_day(scanned_at), max(overlap, 1)), warnings
 
 
-def _warn_of_clock(what: str, moment: str, since: str) -> str:
+def _warn_of_clock(record: str, moment: str, since: str) -> str:
     return (
-        f"{what}, {moment}, is in the future: the clock of this machine was or is wrong. "
+        f"{record}, {moment}, is in the future: the clock of this machine was or is wrong. "
         f"The sync checks for changes since {since} again."
     )
 

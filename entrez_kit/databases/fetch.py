@@ -9,6 +9,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, UpstreamError
 from entrez_kit.base.frontend_text import join_names
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.core.batches import CircuitBreaker, collect_batches
 from entrez_kit.core.model import NAME_PATTERN, NAME_WITH_DOTS, Collected, Request, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
@@ -90,15 +91,15 @@ class FetchedRecords(OfIds[FetchedRecord]):
             self.warnings.append(Warn(code="not_verified", message=message, terms=self._unchecked))
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[FetchedRecord]:
-        known = self._look_up_ids(inputs)
+        lookup = self._look_up_ids(inputs)
         contents: dict[str, bytes] = {}
         refused: dict[str, EntrezKitError] = {}
         failed: dict[str, EntrezKitError] = {}
-        for group, verified in self._group_ids(known):
+        for group, verified in self._group_ids(lookup):
             # NCBI may refuse ids that were not verified, but not the others.
             refusals = (EntityNotFound,) if verified else (EntityNotFound, InvalidInput)
             at_once = self._services.eutils.at_once
-            ask = partial(self._ask, known.documents)
+            ask = partial(self._ask, lookup.documents)
             requested = collect_batches(group, BATCH, ask, refusals=refusals, breaker=self._records, at_once=at_once)
             for batch, content in requested.answers:
                 contents[batch[0]] = content
@@ -107,16 +108,16 @@ class FetchedRecords(OfIds[FetchedRecord]):
             failed |= requested.failed
         for uid, error in refused.items():
             # If ESummary has a record that EFetch does not find, EFetch has failed.
-            if uid in known.documents and isinstance(error, EntityNotFound):
+            if uid in lookup.documents and isinstance(error, EntityNotFound):
                 failed[uid] = UpstreamError(
                     f"{error.message.rstrip('.')}. However, ESummary has a summary of it.",
                     details={"reason": "contradiction", "service": "eutils", "endpoint": "efetch"},
                 )
         self.error = self.error or next(iter(failed.values()), None)
         for input_id in inputs:
-            uid = known.uids[input_id] or ""
+            uid = lookup.uids[input_id] or ""
             if uid in self._fetched:
-                if uid in known.failed:
+                if uid in lookup.failed:
                     self._unchecked.append(input_id)
                 yield FetchedRecord(IdOutcome(id=input_id, status="found"), _decode(contents.pop(uid, b"")))
             elif uid in failed:
@@ -125,7 +126,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
                 self._may_be_wrong_type = True  # ESummary did not say whether the id exists
                 yield FetchedRecord(IdOutcome(id=input_id, status="not_found", message=refused[uid].message), "")
             else:
-                yield FetchedRecord(known.find_outcome(input_id), "")
+                yield FetchedRecord(lookup.find_outcome(input_id), "")
 
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for ids without a record."""
@@ -142,16 +143,16 @@ class FetchedRecords(OfIds[FetchedRecord]):
             unknown.failed.update(dict.fromkeys(unknown.wanted, exc))
             return unknown
 
-    def _group_ids(self, known: LookUp) -> Iterator[tuple[list[str], bool]]:
+    def _group_ids(self, lookup: LookUp) -> Iterator[tuple[list[str], bool]]:
         """Yield groups of ids to fetch, in order, and whether they are verified.
 
         EFetch may have an accession without a summary. It is requested alone, because EFetch may refuse its request.
         """
         group: list[str] = []
-        for uid in known.wanted:
-            if uid in self._fetched or (uid in known.absent and uid.isdigit()):
+        for uid in lookup.wanted:
+            if uid in self._fetched or (uid in lookup.absent and uid.isdigit()):
                 continue
-            if uid in known.absent:
+            if uid in lookup.absent:
                 if group:
                     yield group, True
                 yield [uid], False
@@ -202,12 +203,9 @@ def collect_result(request: EntrezFetchRequest, items: FetchedRecords) -> Entrez
     )
 
 
-_ENCODING: Final = re.compile(rb"""<\?xml[^>]*?encoding=["']([A-Za-z0-9._-]+)["']""")
-
-
 def _decode(content: bytes) -> str:
     """Decode a reply: as UTF-8, else by the XML declaration, else as Latin-1. A byte order mark is removed."""
-    declared = _ENCODING.match(content)
+    declared = XML_ENCODING.match(content)
     for encoding in ("utf-8-sig", declared[1].decode("ascii") if declared else "latin-1"):
         try:
             return content.decode(encoding)

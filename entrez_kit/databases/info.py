@@ -34,7 +34,7 @@ COUNTED: Final = frozenset({"Ok", "Term or Database is not found"})
 """EGQuery's statuses of databases with a valid count. With any other status, a zero is not a count."""
 
 
-EGQUERY: Final = XmlShape("EGQuery", "egquery.dtd", due={"ResultItem": "DbName Count Status"})
+EGQUERY: Final = XmlShape("EGQuery", "egquery.dtd", required={"ResultItem": "DbName Count Status"})
 
 
 class InfoRequest(Request):

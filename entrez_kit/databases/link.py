@@ -15,6 +15,7 @@ from entrez_kit.databases.info import describe_database
 from entrez_kit.databases.names import DatabaseName, check_database
 from entrez_kit.databases.summary import IdOutcome, LookUp, build_missing_ids_error, look_up
 from entrez_kit.services import Services
+from entrez_kit.services.elink_reply import group_links_by_source
 
 if TYPE_CHECKING:
     from entrez_kit.services.elink_reply import RawLink
@@ -144,15 +145,15 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
         db = self._request.source
         read = LookUp.of(db, ids).uids
         uids = {source_id: uid for source_id, uid in read.items() if uid is not None and uid.isdigit()}
-        known = look_up(
+        lookup = look_up(
             self._services, db, [source_id for source_id in read if source_id not in uids], breaker=self._breaker
         )
-        self.error = self.error or next(iter(known.failed.values()), None)
+        self.error = self.error or next(iter(lookup.failed.values()), None)
         outcomes: dict[str, LinkSet] = {}
-        for source_id, uid in known.uids.items():
-            outcome = known.find_outcome(source_id)
+        for source_id, uid in lookup.uids.items():
+            outcome = lookup.find_outcome(source_id)
             if outcome.status == "found":
-                uids[source_id] = str(known.documents[uid or ""]["uid"])
+                uids[source_id] = str(lookup.documents[uid or ""]["uid"])
             else:
                 outcomes[source_id] = LinkSet(source_id=source_id, status=outcome.status, message=outcome.message)
         return uids, outcomes
@@ -179,8 +180,6 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
 
     def _request_links(self, batch: list[str]) -> dict[str, list["RawLink"]]:
         """Return the links of each source in one reply; the link sets may be in any order."""
-        from entrez_kit.services.elink_reply import group_links_by_source
-
         request = self._request
 
         def read_links(content: bytes) -> dict[str, list["RawLink"]]:
@@ -239,9 +238,9 @@ def _warn_of_unknown_links(services: Services, request: LinkRequest) -> list[War
         return []
     names = [link.name for link in info.links if link.db_to == request.target]
     if request.link_name and request.link_name not in names:
-        leads = next((link.db_to for link in info.links if link.name == request.link_name), None)
-        what = f"leads to {leads}" if leads else "is not in NCBI's list"
-        message = f"The link {request.link_name} {what}. Links from {request.source} to {request.target}: " + (
+        target = next((link.db_to for link in info.links if link.name == request.link_name), None)
+        problem = f"leads to {target}" if target else "is not in NCBI's list"
+        message = f"The link {request.link_name} {problem}. Links from {request.source} to {request.target}: " + (
             ", ".join(names) or "none"
         )
         return [Warn(code="unknown_link", message=f"{message}.")]

@@ -98,9 +98,9 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
         places = {uid: list(_list_places(documents[uid])) for uid in records}
         near = {other for above_below in places.values() for _, *others in above_below for other in others}
         others = _fetch_documents(services, sorted(near - {*uids}))
-        known = records | {uid: build_mesh_record(uid, fields) for uid, fields in others.items()}
-        missing += sorted(near - {*known, *missing})
-        records = {uid: _add_neighbors(record, places[uid], known) for uid, record in records.items()}
+        known_records = records | {uid: build_mesh_record(uid, fields) for uid, fields in others.items()}
+        missing += sorted(near - {*known_records, *missing})
+        records = {uid: _add_neighbors(record, places[uid], known_records) for uid, record in records.items()}
     results = [records[uid] for uid in uids if uid in records]
     if not request.include_details:
         bare: dict[str, Any] = {"tree_numbers": [], "scope_note": None, "entry_terms": [], "subheadings": []}
@@ -118,10 +118,10 @@ def lookup_mesh(services: Services, request: MeshRequest) -> MeshResult:
 
 
 def _fetch_documents(services: Services, uids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    known = look_up(services, "mesh", uids)
-    if known.failed and not known.documents:
-        raise next(iter(known.failed.values()))
-    return known.documents
+    lookup = look_up(services, "mesh", uids)
+    if lookup.failed and not lookup.documents:
+        raise next(iter(lookup.failed.values()))
+    return lookup.documents
 
 
 def _list_places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -134,21 +134,26 @@ def _list_places(document: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
             yield tree, *(uid for uid in near if uid != "0")
 
 
-def _add_neighbors(record: MeshRecord, places: list[tuple[str, ...]], known: Mapping[str, MeshRecord]) -> MeshRecord:
+def _add_neighbors(
+    record: MeshRecord, places: list[tuple[str, ...]], known_records: Mapping[str, MeshRecord]
+) -> MeshRecord:
     """Add the headings one level above and below the places of a record, each heading once."""
     above: dict[str, list[str]] = {}
     below: dict[str, list[str]] = {}
     for tree, *uids in places:
         for uid in uids:
-            if uid not in known:
+            if uid not in known_records:
                 continue
-            trees = known[uid].tree_numbers
+            trees = known_records[uid].tree_numbers
             under = [other for other in trees if other.rpartition(".")[0] == tree]
             parent = tree.rpartition(".")[0]
             side, own = (below, under) if under else (above, [number for number in trees if number == parent])
             side.setdefault(uid, []).extend(own)
     parents, children = (
-        [MeshNeighbor(ui=known[uid].ui, name=known[uid].name, tree_numbers=trees) for uid, trees in side.items()]
+        [
+            MeshNeighbor(ui=known_records[uid].ui, name=known_records[uid].name, tree_numbers=trees)
+            for uid, trees in side.items()
+        ]
         for side in (above, below)
     )
     return record.model_copy(update={"parents": parents, "children": children})
@@ -222,8 +227,8 @@ def build_mesh_record(uid: str, fields: dict[str, Any]) -> MeshRecord:
 
 def _list_texts(value: Any) -> list[str]:
     """Return the texts of a list; the value may be a single text without a list."""
-    listed = value if isinstance(value, list) else [value]
-    return [text for item in listed if item is not None and (text := str(item).strip())]
+    texts = value if isinstance(value, list) else [value]
+    return [text for item in texts if item is not None and (text := str(item).strip())]
 
 
 MESH = DocumentOperation(

@@ -109,17 +109,19 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
     if db in PERMANENT_DATABASES and not demo:
         return
     try:
-        known = services.eutils.einfo(read=parse_database_list).value
+        databases = services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
         return
-    if db in known or (db in SYNONYMS and SYNONYMS & set(known)):
+    if db in databases or (db in SYNONYMS and SYNONYMS & set(databases)):
         return
-    near = [] if db in PERMANENT_DATABASES else get_close_matches(db, {*known, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
+    near = (
+        [] if db in PERMANENT_DATABASES else get_close_matches(db, {*databases, *PERMANENT_DATABASES}, n=1, cutoff=0.7)
+    )
     message, hint = f"Entrez has no database {db!r}.", LIST_HINT
     if demo:
-        message = f"The demo has no database {db!r}. It has {join_with(known)}."
+        message = f"The demo has no database {db!r}. It has {join_with(databases)}."
         hint = FrontendText("NCBI has more databases: omit ", PerFrontend("--demo", "the demo", "demo=True"), ".")
-    if near and (near[0] in known or not demo):
+    if near and (near[0] in databases or not demo):
         hint = FrontendText(f"Did you mean {near[0]}? ", LIST_HINT)
     raise InvalidInput(
         message,
@@ -130,7 +132,7 @@ def check_database(services: Services, db: str, field: str = "db") -> None:
 
 
 EINFO: Final = XmlShape(
-    "EInfo", "einfo.dtd", due={"DbInfo": "DbName Count FieldList LastUpdate", "Field": "Name", "Link": "Name"}
+    "EInfo", "einfo.dtd", required={"DbInfo": "DbName Count FieldList LastUpdate", "Field": "Name", "Link": "Name"}
 )
 
 

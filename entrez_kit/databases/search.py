@@ -167,16 +167,16 @@ def _refuse_unreachable_page(request: EntrezSearchRequest) -> None:
 def _collect_ids(services: Services, request: EntrezSearchRequest, first: ESearchReply) -> list[str]:
     """Return the UIDs of the request; more than one reply has are requested page by page."""
     ids = dict.fromkeys(first.ids)
-    wanted = _count_reachable(request.db, first.count, request.offset, request.max_results)
-    start, end = request.offset + len(first.ids), request.offset + wanted
+    reachable = _count_reachable(request.db, first.count, request.offset, request.max_results)
+    start, end = request.offset + len(first.ids), request.offset + reachable
     while len(first.ids) >= PAGE and start < end:
-        report_progress(len(ids), wanted)
+        report_progress(len(ids), reachable)
         page, _ = _search_page(services, request, start, end - start)
         if not page.ids:
             break
         ids |= dict.fromkeys(page.ids)
         start += len(page.ids)
-        report_progress(len(ids), wanted)
+        report_progress(len(ids), reachable)
     return list(ids)
 
 
@@ -200,10 +200,10 @@ def _warn_about_dates(services: Services, request: EntrezSearchRequest, reply: E
     return [Warn(code="filters_emptied", message=message)]
 
 
-def _count_reachable(db: str, total: int, offset: int, wanted: int) -> int:
+def _count_reachable(db: str, total: int, offset: int, requested: int) -> int:
     """Return the number of UIDs that NCBI must list."""
     visible = min(total, MAX_PUBMED_RESULTS) if db == "pubmed" else total
-    return min(wanted, max(0, visible - offset))
+    return min(requested, max(0, visible - offset))
 
 
 def _search_page(services: Services, request: EntrezSearchRequest, start: int, size: int) -> tuple[ESearchReply, str]:

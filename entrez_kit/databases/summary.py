@@ -14,6 +14,7 @@ from entrez_kit.core.operation import AgentOptions, Item, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
 from entrez_kit.databases.names import DatabaseName, check_database, read_uid
 from entrez_kit.services import Services
+from entrez_kit.services.esummary_reply import Summaries, parse_documents
 
 BATCH: Final = 200
 """Ids per request. Above 500 UIDs in JSON, ESummary fails without an error."""
@@ -121,10 +122,10 @@ class DocumentSummaries(OfIds[SummaryOutcome]):
     def _request_batch(self, start: int, inputs: Sequence[str]) -> Iterator[SummaryOutcome]:
         if not start:
             check_database(self._services, self._db)
-        known = look_up(self._services, self._db, inputs, breaker=self._breaker)
-        self.error = self.error or next(iter(known.failed.values()), None)
+        lookup = look_up(self._services, self._db, inputs, breaker=self._breaker)
+        self.error = self.error or next(iter(lookup.failed.values()), None)
         for input_id in inputs:
-            yield SummaryOutcome(known.find_outcome(input_id), known.documents.get(known.uids[input_id] or ""))
+            yield SummaryOutcome(lookup.find_outcome(input_id), lookup.documents.get(lookup.uids[input_id] or ""))
 
 
 def entrez_summary(services: Services, request: SummaryRequest) -> DocumentSummaries:
@@ -201,9 +202,7 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
     Raises:
         InvalidInput: NCBI refuses the request for a reason other than its ids.
     """
-    from entrez_kit.services.esummary_reply import Summaries, parse_documents
-
-    known = LookUp.of(db, ids)
+    lookup = LookUp.of(db, ids)
     failed: dict[str, EntrezKitError] = {}
 
     def fetch_batch(batch: list[str]) -> Summaries:
@@ -215,25 +214,25 @@ def look_up(services: Services, db: str, ids: Sequence[str], *, breaker: Circuit
     def request_batches(group: list[str], size: int) -> None:
         requested = collect_batches(group, size, fetch_batch, breaker=breaker, at_once=services.eutils.at_once)
         for batch, part in requested.answers:
-            known.documents.update(part.documents)
-            known.absent.update(part.problems)
-            _assign_accessions(batch, part.documents, known.documents)
-        known.absent.update({uid: error.message for uid, error in requested.refused.items()})
+            lookup.documents.update(part.documents)
+            lookup.absent.update(part.problems)
+            _assign_accessions(batch, part.documents, lookup.documents)
+        lookup.absent.update({uid: error.message for uid, error in requested.refused.items()})
         failed.update(requested.failed)
 
     def list_unanswered() -> list[str]:
-        return [uid for uid in known.wanted if uid not in known.documents and uid not in known.absent]
+        return [uid for uid in lookup.wanted if uid not in lookup.documents and uid not in lookup.absent]
 
     # NCBI refuses a whole request if one id is not a UID, so other ids are sent separately.
-    request_batches([uid for uid in known.wanted if uid.isdigit()], BATCH)
-    request_batches([uid for uid in known.wanted if not uid.isdigit()], BATCH)
+    request_batches([uid for uid in lookup.wanted if uid.isdigit()], BATCH)
+    request_batches([uid for uid in lookup.wanted if not uid.isdigit()], BATCH)
     left_out = [uid for uid in list_unanswered() if uid not in failed]
     request_batches(left_out, 1 if any(not uid.isdigit() for uid in left_out) else BATCH)
     for uid in list_unanswered():
-        known.failed[uid] = failed.get(uid) or UpstreamError(
+        lookup.failed[uid] = failed.get(uid) or UpstreamError(
             f"NCBI's reply about {db} does not contain {uid}.", details={"reason": "incomplete", "endpoint": "esummary"}
         )
-    return known
+    return lookup
 
 
 def _assign_accessions(

@@ -66,7 +66,7 @@ def compare(
     unreached: Collection[str] = (),
     examples: Examples | None = None,
     probes: Collection[Probe] = PROBES,
-    progress: Progress = lambda done, of: None,
+    progress: Progress = lambda done, total: None,
     responder: Responder | None = None,
 ) -> list[Compared]:
     """Send the probes to all services concurrently, and compare the replies with their known shapes.
@@ -81,7 +81,7 @@ def compare(
         responder: answers all requests in this process.
     """
     limit = min(settings.ncbi_total_deadline_ms, DEADLINE_MS)
-    own = replace(
+    probe_settings = replace(
         settings,
         no_cache=True,
         refresh=False,
@@ -90,46 +90,81 @@ def compare(
         ncbi_max_retries=min(settings.ncbi_max_retries, RETRIES),
         europepmc_max_retries=min(settings.europepmc_max_retries, RETRIES),
     )
-    current = threading.local()
-    counting = threading.Lock()
-    done = 0
+    recorder = _ExchangeRecorder()
+    with Services(
+        probe_settings, transport=Transport(probe_settings, watch=recorder.watch, responder=responder)
+    ) as services:
+        requested = examples or _choose_examples(services, unreached)
+        run = _ProbeRun(services, requested, unreached, recorder, _ProgressCounter(progress, len(probes)))
+        groups = [list(rows) for _, rows in groupby(probes, lambda probe: probe.service)]
+        with ThreadPoolExecutor(max_workers=len(groups), thread_name_prefix="entrez-kit doctor") as pool:
+            return [row for rows in pool.map(run.compare_service, groups) for row in rows]
 
-    def watch(call: Call, incoming: Incoming) -> None:
-        exchanges: list[Exchange] | None = getattr(current, "exchanges", None)
+
+class _ExchangeRecorder:
+    """Collects the exchanges of the probe that the current thread sends."""
+
+    def __init__(self) -> None:
+        self._current = threading.local()
+
+    def begin(self) -> list[Exchange]:
+        """Return the list that gets the exchanges of the next probe of this thread."""
+        self._current.exchanges = []
+        exchanges: list[Exchange] = self._current.exchanges
+        return exchanges
+
+    def watch(self, call: Call, incoming: Incoming) -> None:
+        """Record a reply; replies before the first probe are not recorded."""
+        exchanges: list[Exchange] | None = getattr(self._current, "exchanges", None)
         if exchanges is not None:
             exchanges.append(Exchange(call, incoming))
 
-    with Services(own, transport=Transport(own, watch=watch, responder=responder)) as services:
-        requested = examples or _choose_examples(services, unreached)
 
-        def ask(probe: Probe, reason: str | None) -> Compared:
-            nonlocal done
-            current.exchanges = []
-            if reason is None:
-                compared = _run_probe(probe, services, requested, current.exchanges)
-            else:
-                service = NAMES[probe.service]
-                compared = Compared(
-                    probe, Comparison(name=probe.name, service=service, verdict="skipped", detail=reason)
-                )
-            with counting:
-                done += 1
-                progress(done, len(probes))
-            return compared
+class _ProgressCounter:
+    """Reports the number of finished probes of all threads."""
 
-        def ask_all(service: str, rows: list[Probe]) -> list[Compared]:
-            found: list[Compared] = []
-            gone = "offline" if settings.offline else "not reached" if NAMES[service] in unreached else None
-            gone = gone or explain_exclusion(settings, service)
-            for probe in rows:
-                found.append(ask(probe, gone or probe.needs(requested)))
-                if found[-1].comparison.hop in UNREACHED:
-                    gone = "not reached"
-            return found
+    def __init__(self, report: Progress, total: int) -> None:
+        self._report, self._total = report, total
+        self._lock = threading.Lock()
+        self._done = 0
 
-        groups = [(name, list(rows)) for name, rows in groupby(probes, lambda probe: probe.service)]
-        with ThreadPoolExecutor(max_workers=len(groups), thread_name_prefix="entrez-kit doctor") as pool:
-            return [row for rows in pool.map(lambda group: ask_all(*group), groups) for row in rows]
+    def count(self) -> None:
+        """Count a finished probe."""
+        with self._lock:
+            self._done += 1
+            self._report(self._done, self._total)
+
+
+@dataclass(frozen=True, slots=True)
+class _ProbeRun:
+    """Sends the probes of one service after another in a thread."""
+
+    services: Services
+    examples: Examples
+    unreached: Collection[str]
+    recorder: _ExchangeRecorder
+    progress: _ProgressCounter
+
+    def compare_service(self, probes: list[Probe]) -> list[Compared]:
+        """Send the probes of a service; the others are skipped after one that could not reach it."""
+        settings, service = self.services.settings, probes[0].service
+        reason = "offline" if settings.offline else "not reached" if NAMES[service] in self.unreached else None
+        reason = reason or explain_exclusion(settings, service)
+        found: list[Compared] = []
+        for probe in probes:
+            found.append(self._compare_probe(probe, reason or probe.needs(self.examples)))
+            if found[-1].comparison.hop in UNREACHED:
+                reason = "not reached"
+        return found
+
+    def _compare_probe(self, probe: Probe, skipped: str | None) -> Compared:
+        if skipped is None:
+            compared = _run_probe(probe, self.services, self.examples, self.recorder.begin())
+        else:
+            comparison = Comparison(name=probe.name, service=NAMES[probe.service], verdict="skipped", detail=skipped)
+            compared = Compared(probe, comparison)
+        self.progress.count()
+        return compared
 
 
 def _choose_examples(services: Services, unreached: Collection[str]) -> Examples:
@@ -228,7 +263,7 @@ def _is_page(body: bytes) -> bool:
 
 def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
     """Return the difference that an error shows in the replies of a service."""
-    reason, where = error.reason or "", str(error.details.get("endpoint") or probe.name)
+    reason, endpoint = error.reason or "", str(error.details.get("endpoint") or probe.name)
     if reason == "redirected":
         kind = "moved"
     elif reason in ("retired", "new_parameter"):
@@ -243,4 +278,4 @@ def _to_difference(probe: Probe, error: EntrezKitError) -> ShapeDifference:
         kind = "other_content"
     else:
         kind = "unreadable"
-    return ShapeDifference(kind, where, error.message)
+    return ShapeDifference(kind, endpoint, error.message)

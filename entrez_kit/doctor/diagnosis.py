@@ -5,6 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +15,16 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route
 from entrez_kit.doctor.report import ERRORS, NAMES, Check, CheckEnded, DoctorReport, Notes, explain_exclusion
+from entrez_kit.services import Services
 from entrez_kit.services.transport import Responder, get_base_url
-from entrez_kit.services.transport.download.addresses import Resolver
+from entrez_kit.services.transport.download.addresses import Resolver, resolve_host
 from entrez_kit.services.transport.rate_gate import is_keyed
 
 PATIENCE_SECONDS: Final = 5.0
 ASKING_SECONDS: Final = 15.0
 """Time limit of NCBI's reply: NCBI may be slow but working, and the request first waits for its slot."""
+
+_IN_PROCESS: Final = "not used: the demo or a local copy answers"
 
 Asker = Callable[[Settings], bytes]
 """Requests the list of databases from NCBI; raises the errors of the transport."""
@@ -28,8 +32,6 @@ Asker = Callable[[Settings], bytes]
 
 def ask_for_databases(settings: Settings, responder: Responder | None = None) -> bytes:
     """Send one EInfo request through the transport, as commands do."""
-    from entrez_kit.services import Services
-
     with Services(settings, responder) as services:
         return services.eutils.einfo().content
 
@@ -45,8 +47,8 @@ def diagnose(
     all_services: bool = False,
     deep: bool = False,
     save: Path | None = None,
-    progress: Callable[[int, int], None] = lambda done, of: None,
-    resolver: Resolver = hops.resolve,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+    resolver: Resolver = resolve_host,
     connector: Connector = hops.connect,
     find_route: Callable[[str], Route] = hops.find_route,
     asker: Asker | None = None,
@@ -87,33 +89,53 @@ def diagnose(
     local.check_cache(notes, settings)
     local.check_rate_limit(notes, settings)
 
-    def check_way(name: str, url: str) -> list[Check]:
-        way = Notes(name)
-        if settings.offline or responder is not None:
-            for hop in ("dns", "tcp", "tls"):
-                way.skip(hop, "offline" if settings.offline else "not used: the demo or a local copy answers")
-            return way.checks
-        try:
-            route = find_route(url)
-        except (OSError, ValueError) as exc:
-            route = Route()
-            way.skip("proxy", f"the proxy settings cannot be read ({type(exc).__name__})")
-        HopCheck(url, route, resolver, connector, patience).run(way)
-        return way.checks
-
     names = (
         [name for name in NAMES if explain_exclusion(settings, name) is None] if all_services or deep else ["eutils"]
     )
     services = [(NAMES[name], get_base_url(settings, name)) for name in names]
+    not_used = "offline" if settings.offline else _IN_PROCESS if responder is not None else ""
+
+    def check_hops(service: tuple[str, str]) -> list[Check]:
+        return _check_hops(*service, not_used, find_route, resolver, connector, patience)
+
     with ThreadPoolExecutor(max_workers=len(services), thread_name_prefix="entrez-kit doctor") as pool:
-        ways = list(pool.map(lambda service: check_way(*service), services))
-    first, *others = ways
+        first, *others = pool.map(check_hops, services)
     ask = asker or partial(ask_for_databases, responder=responder)
-    checks = [*notes.checks, *first, *_ask(settings, first, ask, patience), *(c for way in others for c in way)]
+    checks = [*notes.checks, *first, *_ask(settings, first, ask, patience), *chain.from_iterable(others)]
     report = DoctorReport(healthy=not any(check.status == "failed" for check in checks), checks=checks)
     if deep:
         _compare(report, settings, save, progress, responder)
     return report
+
+
+def _check_hops(
+    name: str,
+    url: str,
+    not_used: str,
+    find_route: Callable[[str], Route],
+    resolver: Resolver,
+    connector: Connector,
+    patience: float,
+) -> list[Check]:
+    """Check the hops to one service.
+
+    Args:
+        name: the service in messages.
+        url: its base URL.
+        not_used: why no request goes there; empty if requests do.
+    """
+    notes = Notes(name)
+    if not_used:
+        for hop in ("dns", "tcp", "tls"):
+            notes.skip(hop, not_used)
+        return notes.checks
+    try:
+        route = find_route(url)
+    except (OSError, ValueError) as exc:
+        route = Route()
+        notes.skip("proxy", f"the proxy settings cannot be read ({type(exc).__name__})")
+    HopCheck(url, route, resolver, connector, patience).run(notes)
+    return notes.checks
 
 
 def _compare(
@@ -133,14 +155,14 @@ def _compare(
 
         save_replies(save, compared, settings)
         report.saved = str(save)
-    report.comparisons = [one.comparison for one in compared]
+    report.comparisons = [result.comparison for result in compared]
     report.healthy = report.healthy and not report.list_compared("failed")
 
 
-def _ask(settings: Settings, way: list[Check], asker: Asker, patience: float) -> list[Check]:
+def _ask(settings: Settings, hops_of_ncbi: list[Check], asker: Asker, patience: float) -> list[Check]:
     """Send a request to NCBI, and check whether NCBI accepts the API key."""
     notes = Notes(NAMES["eutils"])
-    unreached = next((check.name for check in way if check.status == "failed"), None)
+    unreached = next((check.name for check in hops_of_ncbi if check.status == "failed"), None)
     if settings.offline or unreached:
         why = "offline" if settings.offline else f"an earlier step failed: {unreached}"
         for name in ("ncbi", "api_key"):

@@ -19,6 +19,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.redaction import redact_origin
 from entrez_kit.doctor.report import Check, CheckEnded, Notes
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.download.addresses import Resolver
@@ -55,12 +56,6 @@ def find_route(url: str) -> Route:
         proxy=proxy if not proxy or "://" in proxy else f"http://{proxy}",
         ca_bundle=bundle if isinstance(bundle, str) else DEFAULT_CA_BUNDLE_PATH,
     )
-
-
-def resolve(host: str, port: int) -> list[str]:
-    """Return the addresses to which the system resolves a host."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
 
 
 def connect(address: str, port: int, seconds: float) -> socket.socket:
@@ -127,34 +122,34 @@ class HopCheck:
         with notes.check("tls") as check:
             self._encrypt(target, connection, check)
 
-    def _resolve(self, stop: SplitResult, check: Check) -> list[str]:
+    def _resolve(self, address: SplitResult, check: Check) -> list[str]:
         try:
-            host, port = stop.hostname, get_port(stop)
+            host, port = address.hostname, get_port(address)
         except ValueError:
             host, port = None, 0
         if not host:
             raise CheckEnded(
-                f"the proxy address {display_url(stop)} is invalid",
+                f"the proxy address {redact_origin(address)} is invalid",
                 "Correct HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, e.g. http://proxy.example.org:3128.",
                 code=NotConfigured.code,
             )
-        whose = f"the proxy {host}" if self.route.proxy else host
+        label = f"the proxy {host}" if self.route.proxy else host
         if is_address(host):
-            check.add(f"{whose} is an IP address")
+            check.add(f"{label} is an IP address")
             return [host]
         try:
             addresses = list(call_with_timeout(lambda: self.resolver(host, port), self.patience))
         except TimeoutError:
             raise CheckEnded(
-                f"no name server answered for {whose} within {self.patience:g} s",
+                f"no name server answered for {label} within {self.patience:g} s",
                 "Check the network connection and the name servers of this machine.",
             ) from None
         except (OSError, UnicodeError) as exc:
-            raise CheckEnded(f"{whose} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
+            raise CheckEnded(f"{label} cannot be resolved: {describe_reason(exc)}", _name_hint(self.route)) from None
         if not addresses:
-            raise CheckEnded(f"{whose} has no address", _name_hint(self.route))
-        listed = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
-        check.add(f"{whose} is {listed}")
+            raise CheckEnded(f"{label} has no address", _name_hint(self.route))
+        shown_addresses = ", ".join(addresses[:MAX_ADDRESSES]) + (" ..." if len(addresses) > MAX_ADDRESSES else "")
+        check.add(f"{label} is {shown_addresses}")
         return addresses
 
     def _connect(self, stop: SplitResult, addresses: list[str], check: Check) -> socket.socket:
@@ -184,10 +179,10 @@ class HopCheck:
     def _pass_proxy(self, proxy: SplitResult, target: SplitResult, connection: socket.socket, check: Check) -> None:
         if proxy.scheme != "http":
             raise CheckEnded(
-                f"requests go through {display_url(proxy)}; {proxy.scheme} proxies are not checked", status="skipped"
+                f"requests go through {redact_origin(proxy)}; {proxy.scheme} proxies are not checked", status="skipped"
             )
         if target.scheme != "https":
-            check.add(f"requests go through {display_url(proxy)}")
+            check.add(f"requests go through {redact_origin(proxy)}")
             return
         host = target.hostname or ""
         goal = f"{f'[{host}]' if ':' in host else host}:{get_port(target)}"
@@ -197,18 +192,18 @@ class HopCheck:
             )
         except TimeoutError:
             raise CheckEnded(
-                f"the proxy {display_url(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT
+                f"the proxy {redact_origin(proxy)} did not answer within {self.patience:g} s", _PROXY_HINT
             ) from None
         except OSError as exc:
             raise CheckEnded(
-                f"the proxy {display_url(proxy)} closed the connection: {describe_reason(exc)}", _PROXY_HINT
+                f"the proxy {redact_origin(proxy)} closed the connection: {describe_reason(exc)}", _PROXY_HINT
             ) from None
         if 200 <= status < 300:
-            check.add(f"{display_url(proxy)} connects to {goal}")
+            check.add(f"{redact_origin(proxy)} connects to {goal}")
             return
         if not status:
-            raise CheckEnded(f"{display_url(proxy)} does not answer like a proxy", _PROXY_HINT)
-        answer = f"{display_url(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
+            raise CheckEnded(f"{redact_origin(proxy)} does not answer like a proxy", _PROXY_HINT)
+        answer = f"{redact_origin(proxy)} answered {status}{f' {phrase}' if phrase else ''}"
         if status == 407:
             raise CheckEnded(
                 f"{answer}: it requires a user name and a password, or those it got are wrong",
@@ -286,11 +281,6 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def display_url(address: SplitResult) -> str:
-    """Return a URL without user name and password, for messages."""
-    return f"{address.scheme}://{address.netloc.rpartition('@')[2]}"
 
 
 def describe_reason(exc: BaseException) -> str:

@@ -21,8 +21,13 @@ from entrez_kit.base.extras import EXTRAS, install_line, is_installed
 from entrez_kit.base.numerals import format_count
 from entrez_kit.base.private_files import get_primary_code, make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
+from entrez_kit.corpus.embeddings import name_model
 from entrez_kit.doctor.hops import describe_reason
 from entrez_kit.doctor.report import CheckEnded, Notes
+from entrez_kit.services.transport import POLICIES
+from entrez_kit.services.transport.cache import cache_info
+from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
+from entrez_kit.services.transport.rate_gate import find_limiter_file, is_keyed
 
 LIBRARIES: Final = (
     "requests",
@@ -83,7 +88,6 @@ def check_configuration(notes: Notes, settings: Settings) -> None:
         setting_names = [name for name in BY_NAME if settings.origins.get(name, SANDBOX_ORIGIN) != SANDBOX_ORIGIN]
         if setting_names:
             check.add(f"set: {', '.join(setting_names)}")
-        from entrez_kit.corpus.embeddings import name_model
 
         try:
             if (model := name_model(settings)) is not None:
@@ -145,15 +149,13 @@ def check_disk(notes: Notes, settings: Settings, free_space: FreeSpace) -> None:
 
 def check_cache(notes: Notes, settings: Settings) -> None:
     """Check whether replies can be cached, and whether cached replies can be read."""
-    from entrez_kit.services.transport.cache import cache_info
-
     with notes.check("cache") as check:
         if settings.no_cache:
             check.add("switched off (no_cache)")
             return
         try_to_write(settings.cache_dir)
         info = cache_info(settings)
-        problem = info.problem or (damage_of(info.path) if info.exists else None)
+        problem = info.problem or (find_damage(info.path) if info.exists else None)
         if problem:
             raise CheckEnded(
                 f"{info.path} cannot be used: {problem}",
@@ -168,7 +170,7 @@ def check_cache(notes: Notes, settings: Settings) -> None:
         check.add(str(info.path))
 
 
-def damage_of(path: Path) -> str | None:
+def find_damage(path: Path) -> str | None:
     """Return the damage that SQLite finds in a file; None if it finds none. Very large files are not checked."""
     try:
         if path.stat().st_size > LONG_TO_READ_BYTES:
@@ -195,10 +197,6 @@ class SharedLimit:
 
 def read_shared_limit(settings: Settings) -> SharedLimit:
     """Return the state of NCBI's rate limit, with the current waiting time. This takes no slot."""
-    from entrez_kit.services.transport import POLICIES
-    from entrez_kit.services.transport.limiter import RateLimiter, SlotUnavailable
-    from entrez_kit.services.transport.rate_gate import find_limiter_file, is_keyed
-
     file = find_limiter_file(settings, "eutils")
     per_second = POLICIES["eutils"].per_second(is_keyed(settings, "eutils"))
     limiter = RateLimiter(file, per_second=per_second, min_interval_ms=settings.ncbi_request_delay_ms)

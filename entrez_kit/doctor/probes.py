@@ -152,22 +152,22 @@ class Probe:
     needs: Callable[[Examples], str | None] = lambda examples: None
 
 
-def describe_other_content(what: str) -> ShapeDifference:
+def describe_other_content(problem: str) -> ShapeDifference:
     """Return the difference of a valid reply with unexpected content."""
-    return ShapeDifference("other_content", "reply", what)
+    return ShapeDifference("other_content", "reply", problem)
 
 
-def _require(value: object, what: str) -> Iterator[ShapeDifference]:
+def _require(value: object, problem: str) -> Iterator[ShapeDifference]:
     if not value:
-        yield describe_other_content(what)
+        yield describe_other_content(problem)
 
 
 def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterator[ShapeDifference]:
     """Yield the differences in the records of a reply: missing, not requested, or in another order."""
-    missing = [one for one in requested if one not in received]
+    missing = [pmid for pmid in requested if pmid not in received]
     if missing:
         yield describe_other_content(f"no record of {', '.join(missing[:3])}{' ...' if len(missing) > 3 else ''}")
-    foreign = [one for one in received if one not in requested]
+    foreign = [pmid for pmid in received if pmid not in requested]
     if foreign:
         yield describe_other_content(f"records that were not requested: {', '.join(foreign[:3])}")
     if not missing and not foreign and list(received) != list(requested):
@@ -178,9 +178,9 @@ def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterato
 
 
 def _check_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_esearch(content)
-    yield from _require(found.count >= len(found.ids) > 0, f"{len(found.ids)} ids of {found.count}")
-    yield from _require(found.query_translation, "no translation of the query")
+    reply = parse_esearch(content)
+    yield from _require(reply.count >= len(reply.ids) > 0, f"{len(reply.ids)} ids of {reply.count}")
+    yield from _require(reply.query_translation, "no translation of the query")
 
 
 def _check_warning(code: str) -> Holds:
@@ -193,8 +193,10 @@ def _check_warning(code: str) -> Holds:
 
 def _check_summaries(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     found, _ = summaries.parse_summaries(parse_esummary(content))
-    yield from _compare_order([one.pmid for one in found], examples.pmids)
-    yield from _require(all(one.title and one.source and one.pub_date for one in found), "a summary without its title")
+    yield from _compare_order([summary.pmid for summary in found], examples.pmids)
+    yield from _require(
+        all(summary.title and summary.source and summary.pub_date for summary in found), "a summary without its title"
+    )
 
 
 def _read_records(content: bytes) -> list[Record]:
@@ -202,9 +204,9 @@ def _read_records(content: bytes) -> list[Record]:
 
 
 def _check_articles(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = _read_records(content)
-    yield from _compare_order([record.pmid for record in found], examples.pmids)
-    for article in (record.article() for record in found):
+    records = _read_records(content)
+    yield from _compare_order([record.pmid for record in records], examples.pmids)
+    for article in (record.article() for record in records):
         yield from _require(article.title and article.journal_info, f"PMID {article.pmid} without title or journal")
 
 
@@ -262,14 +264,16 @@ def _check_match(content: bytes, examples: Examples) -> Iterator[ShapeDifference
 
 
 def _check_headings(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_documents(parse_esummary(content)).documents.values()
-    yield from _require(found and all(one.get("ds_meshterms") for one in found), "a heading without its terms")
+    headings = parse_documents(parse_esummary(content)).documents.values()
+    yield from _require(
+        headings and all(heading.get("ds_meshterms") for heading in headings), "a heading without its terms"
+    )
 
 
 def _check_genes(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_genes(content)
-    yield from _compare_order([gene.id.rpartition(":")[2] for gene in found], [examples.gene])
-    yield from _require(all(gene.symbol and gene.cross_references for gene in found), "a gene without symbol")
+    genes = parse_genes(content)
+    yield from _compare_order([gene.id.rpartition(":")[2] for gene in genes], [examples.gene])
+    yield from _require(all(gene.symbol and gene.cross_references for gene in genes), "a gene without symbol")
 
 
 def _check_pubmed_info(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -285,10 +289,12 @@ def _check_pubmed_info(content: bytes, examples: Examples) -> Iterator[ShapeDiff
 
 
 def _check_conversion(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = parse_converted(content, "pmid", [examples.in_pmc, UNKNOWN_PMID])
-    own = found.get(examples.in_pmc)
-    yield from _require(own and own.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}")
-    yield from _require(UNKNOWN_PMID not in found, "an article for an unknown PMID")
+    conversions = parse_converted(content, "pmid", [examples.in_pmc, UNKNOWN_PMID])
+    conversion = conversions.get(examples.in_pmc)
+    yield from _require(
+        conversion and conversion.pmcid == examples.pmcid, f"not {examples.pmcid} for PMID {examples.in_pmc}"
+    )
+    yield from _require(UNKNOWN_PMID not in conversions, "an article for an unknown PMID")
 
 
 def _read_bucket_shape(content: bytes) -> Shape:
@@ -296,8 +302,8 @@ def _read_bucket_shape(content: bytes) -> Shape:
 
 
 def _check_full_text(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
-    found = [article for article in iter_jats(content) if getattr(article, "has_body", False)]
-    yield from _require(found, "no article with a text")
+    articles = [article for article in iter_jats(content) if getattr(article, "has_body", False)]
+    yield from _require(articles, "no article with a text")
 
 
 def _page_of_two(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
@@ -319,17 +325,17 @@ def _request_esearch(services: Services, term: str, db: str = "pubmed", **option
 
 
 def _request_history(services: Services, examples: Examples) -> ClientReply:
-    found = _request_esearch(services, examples.term, usehistory=True, retmax=0)
-    return services.eutils.esummary(db="pubmed", webenv=found.web_env, query_key=found.query_key, retstart=0, retmax=3)
+    reply = _request_esearch(services, examples.term, usehistory=True, retmax=0)
+    return services.eutils.esummary(db="pubmed", webenv=reply.web_env, query_key=reply.query_key, retstart=0, retmax=3)
 
 
 def _request_heading(services: Services, examples: Examples) -> ClientReply:
-    found = _request_esearch(services, examples.heading, db="mesh", retmax=1)
-    if not found.ids:
+    reply = _request_esearch(services, examples.heading, db="mesh", retmax=1)
+    if not reply.ids:
         raise EntityNotFound(
             f"mesh has no heading {examples.heading}.", invalid_input=examples.heading, details={"reason": "not_found"}
         )
-    return services.eutils.esummary(db="mesh", ids=found.ids, version="2.0", retmode="json")
+    return services.eutils.esummary(db="mesh", ids=reply.ids, version="2.0", retmode="json")
 
 
 def _request_second_page(services: Services, examples: Examples) -> ClientReply:

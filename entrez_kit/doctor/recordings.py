@@ -62,7 +62,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
     Raises:
         StoreError: the folder cannot be written.
     """
-    redactor = Redactor.of(settings)
+    redactor = Redactor(settings.secrets)
     rows = [
         f"# Replies of {datetime.now(UTC):%Y-%m-%d}",
         "",
@@ -73,20 +73,20 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         "|---|---|---|---|---|---|",
     ]
     try:
-        for one in compared:
-            for number, (place, exchange) in enumerate(_select_replies(one)):
+        for result in compared:
+            for number, (place, exchange) in enumerate(_select_replies(result)):
                 body = redactor.redact_body(exchange.incoming.body)
                 if place == ERRORS:
                     body = _NETWORK_ADDRESS.sub(
                         HIDDEN.encode(), redactor.redact_text(body.decode("latin-1")).encode("latin-1")
                     )
-                slug = re.sub(r"[^a-z0-9]+", "-", one.comparison.label.lower()).strip("-")
+                slug = re.sub(r"[^a-z0-9]+", "-", result.comparison.label.lower()).strip("-")
                 stem = f"entrez-kit__{slug}-{number}" if number else f"entrez-kit__{slug}"
                 name = f"{place}/{stem}.{_SUFFIXES.get(body.lstrip()[:1], 'txt')}"
                 (folder / place).mkdir(parents=True, exist_ok=True)
                 refuse_foreign_links(folder / name)
                 (folder / name).write_bytes(body)
-                one.comparison.file = name
+                result.comparison.file = name
                 call = exchange.call
                 address = call.url.removeprefix(
                     get_base_url(settings, call.service)
@@ -94,7 +94,7 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
                 request = redactor.redact_text(f"{call.method} {call.service}:{address or '/'}?{call.query}")
                 request_text = cut_end(request, 300)
                 digest = hashlib.sha256(body).hexdigest()
-                verdict = one.comparison.verdict
+                verdict = result.comparison.verdict
                 rows.append(
                     f"| {name} | {request_text.replace('|', '%7C')} | {exchange.incoming.status} | {verdict} |"
                     f" {len(body)} | {digest} |"
@@ -109,17 +109,17 @@ def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None
         ) from None
 
 
-def _select_replies(one: Compared) -> Iterator[tuple[str, Exchange]]:
+def _select_replies(result: Compared) -> Iterator[tuple[str, Exchange]]:
     """Yield the last reply to each request of a probe, with its folder."""
-    last = {(exchange.call.endpoint, exchange.call.query): exchange for exchange in one.exchanges}
+    last = {(exchange.call.endpoint, exchange.call.query): exchange for exchange in result.exchanges}
     for exchange in last.values():
         answered = exchange.incoming.status == 200 and exchange.incoming.body.strip()
-        final = exchange is one.exchanges[-1]
-        refused = final and (one.comparison.verdict == "failed" or one.refused)
+        final = exchange is result.exchanges[-1]
+        refused = final and (result.comparison.verdict == "failed" or result.refused)
         if not answered or refused:
             yield ERRORS, exchange
         else:
-            yield (one.probe.folder if final else FOLDERS.get(exchange.call.endpoint, one.probe.folder)), exchange
+            yield (result.probe.folder if final else FOLDERS.get(exchange.call.endpoint, result.probe.folder)), exchange
 
 
 FOLDERS: Final = {"esearch": "esearch", "list": "pmc_oa", "record": "pmc_oa_records", "search": "europepmc"}

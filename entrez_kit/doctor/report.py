@@ -120,7 +120,7 @@ class DoctorReport(Result):
     @property
     def exit_status(self) -> Exit:
         """0 without problems, 4 for warnings, else the exit status that commands have because of the first failure."""
-        codes = [one.code for one in self.failed] + [one.code for one in self.list_compared("failed")]
+        codes = [check.code for check in self.failed] + [check.code for check in self.list_compared("failed")]
         if codes:
             return ERRORS[codes[0] or UpstreamError.code].exit_code
         unasked = self.comparisons is not None and not self.list_compared("agrees")
@@ -136,7 +136,7 @@ class DoctorReport(Result):
         return ERRORS[first.code or UpstreamError.code](
             f"{first.label}: {first.detail}",
             recovery_hint=first.hint,
-            details={"reason": f"{place}_failed", "failed": [one.label for one in failed]},
+            details={"reason": f"{place}_failed", "failed": [check.label for check in failed]},
         )
 
 

@@ -79,7 +79,7 @@ class ArticleLookup:
     the article; None if neither answered. ``record`` is its PubMed record, if it was read.
     """
 
-    wanted: Identifier
+    identifier: Identifier
     pmid: str | None = None
     pmcid: str | None = None
     doi: str | None = None
@@ -99,7 +99,7 @@ class ArticleLookup:
 
     def __post_init__(self) -> None:
         """Set the id that was given."""
-        setattr(self, self.wanted.kind, self.wanted.value)
+        setattr(self, self.identifier.kind, self.identifier.value)
 
     @property
     def known_pmid(self) -> str | None:
@@ -165,6 +165,8 @@ class ArticleLookup:
 
 def find_emails(record: Article) -> list[str]:
     """Return the first e-mail addresses in the affiliations of a record."""
-    places = (place for author in record.authors for place in author.affiliations if "@" in place)
-    addresses = (match.rstrip(".-'") for place in places for match in _EMAIL.findall(place))
+    affiliations = (
+        affiliation for author in record.authors for affiliation in author.affiliations if "@" in affiliation
+    )
+    addresses = (match.rstrip(".-'") for affiliation in affiliations for match in _EMAIL.findall(affiliation))
     return [*dict.fromkeys(addresses)][:MAX_EMAILS]

@@ -11,6 +11,8 @@ from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.base.progress import report_progress, stop_if_cancelled
 from entrez_kit.fulltext.article_lookup import ArticleLookup
+from entrez_kit.fulltext.find_ids import add_records, set_dois, set_pmcids
+from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.services import Services
 from entrez_kit.services.transport.in_flight import run_all, run_in_order, start_all
 
@@ -24,7 +26,7 @@ AT_ONCE: Final = 2
 """Batches in progress: the next one is requested while one is parsed."""
 
 
-def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterator[ArticleLookup]:
+def look_up_articles(services: Services, identifiers: Sequence[Identifier]) -> Iterator[ArticleLookup]:
     """Yield the lookup of each id, in order. A repeated id is requested once.
 
     Raises:
@@ -32,13 +34,13 @@ def look_up_articles(services: Services, wanted: Sequence[Identifier]) -> Iterat
     """
     if services.settings.copy_label:
         raise no_full_text_error(services.settings.copy_label)
-    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    batches = [identifiers[start : start + BATCH] for start in range(0, len(identifiers), BATCH)]
     calls = (partial(_look_up_batch, services, batch, is_only=len(batches) == 1) for batch in batches)
     done = 0
-    report_progress(done, len(wanted))
+    report_progress(done, len(identifiers))
     for batch in run_in_order(calls, min(len(batches), AT_ONCE)):
         done += len(batch)
-        report_progress(done, len(wanted))
+        report_progress(done, len(identifiers))
         yield from batch
 
 
@@ -57,8 +59,6 @@ def _import_parsers() -> None:
 
 def _look_up_batch(services: Services, batch: Sequence[Identifier], *, is_only: bool) -> list[ArticleLookup]:
     """Look up a batch of articles; requests that do not depend on another reply are sent at once."""
-    from entrez_kit.fulltext.find_ids import add_records, set_dois, set_pmcids
-
     by_key = {identifier.key: ArticleLookup(identifier) for identifier in reversed(batch)}
     lookups = [by_key[key] for key in dict.fromkeys(identifier.key for identifier in batch)]
     _run_parallel([partial(set_pmcids, services, lookups), _import_parsers])
@@ -139,6 +139,4 @@ def _run_parallel(calls: Sequence[Callable[[], object]]) -> None:
 def _fetch_standings(services: Services, pmids: Sequence[str], standings: "list[Standings]") -> None:
     """Fetch the publication status of articles from PubMed: the text of a retracted article does not change."""
     if pmids:
-        from entrez_kit.pubmed.standing_lookup import look_up_standings
-
         standings.append(look_up_standings(services, pmids))

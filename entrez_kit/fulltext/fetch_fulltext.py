@@ -13,6 +13,7 @@ from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
 from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_empty, require_one
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.fulltext.article_lookup import OFFLINE, UNPAYWALL_OFF, ArticleLookup
+from entrez_kit.fulltext.chain import look_up_articles
 from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,
     CutCopy,
@@ -146,10 +147,10 @@ def build_missing_error(
             *({"id": text, "reason": "invalid"} for text in invalid),
         ],
     }
-    named = join_names([*(item.id for item in unavailable), *invalid])
+    names = join_names([*(item.id for item in unavailable), *invalid])
     if not unavailable:
         return InvalidInput(
-            f"Not a PMID, PMCID or DOI: {named}.",
+            f"Not a PMID, PMCID or DOI: {names}.",
             invalid_input=invalid[0],
             recovery_hint=GIVE_IDS,
             details={**details, "reason": "invalid_identifiers"},
@@ -173,7 +174,7 @@ def build_missing_error(
         hint = FrontendText(hint, " If `retryable` is true, a source did not answer: try again.")
     unknown_everywhere = all(item.reason == "not-found" for item in unavailable)
     return EntityNotFound(
-        f"Not found: {named}." if unknown_everywhere else f"No full text of {named}.",
+        f"Not found: {names}." if unknown_everywhere else f"No full text of {names}.",
         invalid_input=unavailable[0].id,
         recovery_hint=hint,
         details={**details, "reason": "no_full_text"},
@@ -216,14 +217,13 @@ class Fulltexts(Outcomes[FulltextOutcome]):
 
     def _yield_items(self) -> Iterator[FulltextOutcome]:
         inputs = self._request.list_inputs()
-        wanted = [identifier for _, identifier in inputs if identifier is not None]
+        identifiers = [identifier for _, identifier in inputs if identifier is not None]
         self.invalid = [text for text, identifier in inputs if identifier is None]
         nothing = build_missing_error([], 0, self.invalid)
-        if nothing is not None and not wanted:
+        if nothing is not None and not identifiers:
             raise nothing
-        from entrez_kit.fulltext.chain import look_up_articles
 
-        lookups = look_up_articles(self._services, wanted)
+        lookups = look_up_articles(self._services, identifiers)
         for text, identifier in inputs:
             item = FulltextOutcome(text) if identifier is None else self._build_outcome(identifier, next(lookups))
             self.warnings += item.warnings

@@ -23,16 +23,21 @@ NAMES: dict[IdKind, str] = {"pmid": "PMID", "pmcid": "PMCID", "doi": "DOI"}
 def set_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the PMCIDs of articles given by PMID or DOI; set ``pmcid_problem`` if there is none."""
     kinds: tuple[IdKind, ...] = ("pmid", "doi")
-    requested = {kind: [lookup for lookup in lookups if lookup.wanted.kind == kind] for kind in kinds}
+    requested = {kind: [lookup for lookup in lookups if lookup.identifier.kind == kind] for kind in kinds}
     parts = run_all([partial(_convert_ids, services, asking, kind) for kind, asking in requested.items()])
     unanswered = [pair for part in parts for pair in part]
     _read_pubmed(services, [lookup for lookup, _ in unanswered])
     for lookup in lookups:
         if lookup.pmcid is None and lookup.pmcid_problem is None:
-            name = NAMES[lookup.wanted.kind]
+            name = NAMES[lookup.identifier.kind]
             lookup.pmcid_problem = Answer("not-attempted", f"{name} has no PMC counterpart")
     for lookup, error in unanswered:
-        if lookup.wanted.kind == "doi" and lookup.pmcid is None and lookup.pmid is None and lookup.doi_error is None:
+        if (
+            lookup.identifier.kind == "doi"
+            and lookup.pmcid is None
+            and lookup.pmid is None
+            and lookup.doi_error is None
+        ):
             # PMC has articles that PubMed does not have, so PubMed's answer alone proves nothing.
             why = error.message.rstrip(".")
             why = why[:1].lower() + why[1:] if why[1:2].islower() else why
@@ -41,7 +46,7 @@ def set_pmcids(services: Services, lookups: Sequence[ArticleLookup]) -> None:
 
 def set_dois(services: Services, lookups: Sequence[ArticleLookup]) -> None:
     """Find the DOIs of articles without one; set ``doi_error`` if no service answers."""
-    by_pmcid = [lookup for lookup in lookups if lookup.wanted.kind == "pmcid"]
+    by_pmcid = [lookup for lookup in lookups if lookup.identifier.kind == "pmcid"]
     for lookup, error in _convert_ids(services, by_pmcid, "pmcid"):
         lookup.doi_error = error
     missing = [lookup for lookup in lookups if lookup.doi is None and not lookup.pubmed_asked]
@@ -69,7 +74,7 @@ def _convert_ids(
 
     An error of the converter does not end the lookup.
     """
-    values = [lookup.wanted.value for lookup in lookups]
+    values = [lookup.identifier.value for lookup in lookups]
     if not values:
         return []
     try:
@@ -77,11 +82,11 @@ def _convert_ids(
     except EntrezKitError as exc:
         return [(lookup, exc) for lookup in lookups]
     for lookup in lookups:
-        converted = known.get(lookup.wanted.value)
+        converted = known.get(lookup.identifier.value)
         if converted is not None:
             lookup.has_record = True
             lookup.learn(pmid=converted.pmid, pmcid=converted.pmcid, doi=converted.doi)
-    return [(lookup, failed[lookup.wanted.value]) for lookup in lookups if lookup.wanted.value in failed]
+    return [(lookup, failed[lookup.identifier.value]) for lookup in lookups if lookup.identifier.value in failed]
 
 
 # PubMed
@@ -92,31 +97,46 @@ def _read_pubmed(services: Services, lookups: Iterable[ArticleLookup]) -> None:
     lookups = list(lookups)
     articles: dict[str, Article] = {}
     for kind in ("doi", "pmcid"):
-        searching = [lookup for lookup in lookups if lookup.wanted.kind == kind and lookup.pmid is None]
+        searching = [lookup for lookup in lookups if lookup.identifier.kind == kind and lookup.pmid is None]
         _search_ids(services, searching, kind, articles)
     reading = [lookup for lookup in lookups if lookup.pmid is not None and lookup.pmid not in articles]
+    errors = _fetch_articles(services, list(dict.fromkeys(lookup.pmid for lookup in reading if lookup.pmid)), articles)
+    for lookup in lookups:
+        lookup.pubmed_asked = True
+        if lookup.pmid in articles:
+            _learn_record(lookup, articles[lookup.pmid])
+        elif lookup.pmid in errors:
+            _record_failure(lookup, errors[lookup.pmid])
+        elif lookup.pmid is not None:
+            _record_missing(lookup, lookup.pmid)
+
+
+def _fetch_articles(
+    services: Services, pmids: Sequence[str], articles: "dict[str, Article]"
+) -> dict[str, EntrezKitError]:
+    """Add the records of PMIDs to ``articles``; return the errors by PMID."""
     errors: dict[str, EntrezKitError] = {}
-    pmids = list(dict.fromkeys(lookup.pmid for lookup in reading if lookup.pmid))
     for item in Retrieval.of_ids(services, pmids) if pmids else ():
         if item.record is not None:
             articles[item.input] = item.record.article()
         elif item.error is not None:
             errors[item.input] = item.error
-    for lookup in lookups:
-        lookup.pubmed_asked = True
-        if lookup.pmid is None:
-            continue
-        if (article := articles.get(lookup.pmid)) is not None:
-            lookup.has_record, lookup.record = True, article
-            lookup.learn(pmcid=article.pmcid, doi=article.doi)
-            lookup.doi_error = None
-        elif lookup.pmid in errors:
-            _record_failure(lookup, errors[lookup.pmid])
-        elif lookup.wanted.kind == "pmid" and lookup.has_record is None:
-            lookup.has_record = False
-            lookup.pmcid_problem = Answer("miss", f"PubMed has no record of PMID {lookup.pmid}")
-        elif lookup.pmcid is None:
-            lookup.pmcid_problem = Answer("not-attempted", f"PubMed has no record of PMID {lookup.pmid}")
+    return errors
+
+
+def _learn_record(lookup: ArticleLookup, article: "Article") -> None:
+    lookup.has_record, lookup.record = True, article
+    lookup.learn(pmcid=article.pmcid, doi=article.doi)
+    lookup.doi_error = None
+
+
+def _record_missing(lookup: ArticleLookup, pmid: str) -> None:
+    """Note that PubMed has no record of the PMID of an article."""
+    if lookup.identifier.kind == "pmid" and lookup.has_record is None:
+        lookup.has_record = False
+        lookup.pmcid_problem = Answer("miss", f"PubMed has no record of PMID {pmid}")
+    elif lookup.pmcid is None:
+        lookup.pmcid_problem = Answer("not-attempted", f"PubMed has no record of PMID {pmid}")
 
 
 def _search_ids(
@@ -131,13 +151,13 @@ def _search_ids(
         articles.update((record.pmid, record.article()) for record in records)
         return records
 
-    values = [lookup.wanted.value for lookup in lookups]
+    values = [lookup.identifier.value for lookup in lookups]
     try:
         articles_by_value = search_pubmed(services, values, kind, read)
     except EntrezKitError as exc:
         articles_by_value = dict.fromkeys(values, exc)
     for lookup in lookups:
-        pmid = articles_by_value.get(lookup.wanted.value)
+        pmid = articles_by_value.get(lookup.identifier.value)
         if isinstance(pmid, EntrezKitError):
             _record_failure(lookup, pmid)
         elif pmid is not None:

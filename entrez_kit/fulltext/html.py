@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, write_scripts
+from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, XML_ENCODING, write_scripts
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000
@@ -43,7 +43,6 @@ _SECTION: Final = re.compile(
 _ATTRIBUTE: Final = r"[^\s/>=]++(?>(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?)"
 _TAG: Final = re.compile(rf"<[a-zA-Z][^\s/>]*+((?>(?:[\s/=]++|{_ATTRIBUTE})*))")
 _META_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?\s*+([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
-_XML_CHARSET: Final = re.compile(rb"^\s*<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]{2,40})[\"']")
 _RULE: Final = r"\|(?:-+\|)+\n"
 _CAPTION_ROW: Final = re.compile(rf"^\|([^|\n]*+)\|(?>(?: *\|)+)\n{_RULE}(\|[^\n]*\n{_RULE})", re.MULTILINE)
 _NEEDLESS: Final = (
@@ -90,7 +89,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         UpstreamError: the page has no article, or the parser library is missing; reason parse_failed.
     """
     if len(content) > MAX_HTML_BYTES:
-        raise unreadable(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
+        raise unreadable_error(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
     import trafilatura
 
     silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
@@ -111,12 +110,12 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         or ""
     )
     markdown = _tidy(markdown)
-    words = count_words(markdown)
-    if words < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
-        raise unreadable("is a page that refuses programs, not the article", words=words, pdf_url=pdf_url)
-    if words < MIN_WORDS:
-        raise unreadable(f"is a page with almost no text ({words} words)", words=words, pdf_url=pdf_url)
-    return WebPage(title, markdown, words, pdf_url)
+    word_count = count_words(markdown)
+    if word_count < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
+        raise unreadable_error("is a page that refuses programs, not the article", words=word_count, pdf_url=pdf_url)
+    if word_count < MIN_WORDS:
+        raise unreadable_error(f"is a page with almost no text ({word_count} words)", words=word_count, pdf_url=pdf_url)
+    return WebPage(title, markdown, word_count, pdf_url)
 
 
 def count_words(text: str) -> int:
@@ -140,7 +139,7 @@ def _decode(content: bytes, charset: str | None) -> str:
     with suppress(UnicodeDecodeError):
         return content.decode("utf-8")
     head = content[:4096]
-    named = _META_CHARSET.search(head) or _XML_CHARSET.search(head)
+    named = _META_CHARSET.search(head) or XML_ENCODING.match(head.lstrip())
     for name in (charset, named[1].decode("ascii") if named else None, "windows-1252"):
         if name and name.lower() not in ("utf-8", "utf8"):
             with suppress(LookupError, ValueError):
@@ -156,19 +155,19 @@ def _parse_html(text: str) -> Any:
     text = _CHARACTER_REFERENCE.sub(_remove_reference, text)
     long = (tag[1] for tag in _TAG.finditer(text) if len(tag[1]) > 2 * MAX_ATTRIBUTES)
     if any(sum(1 for _ in re.finditer(_ATTRIBUTE, tag)) > MAX_ATTRIBUTES for tag in long):
-        raise unreadable(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
+        raise unreadable_error(f"is a page with more than {MAX_ATTRIBUTES:,} attributes on one element")
     parser = html.HTMLParser(remove_comments=True, remove_pis=True, no_network=True)
     try:
         root = html.document_fromstring(text, parser=parser)
     except (etree.LxmlError, ValueError, RecursionError):
         root = None
     if root is None:
-        raise unreadable("is not a page that can be parsed")
+        raise unreadable_error("is not a page that can be parsed")
     _mark_scripts(root)
     etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
     elements = sum(1 for _ in root.iter())
     if elements > MAX_ELEMENTS:
-        raise unreadable(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
+        raise unreadable_error(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
     return root
 
 
@@ -215,9 +214,9 @@ def _find_title(root: Any) -> str | None:
 
 
 def _find_pdf_url(root: Any, url: str) -> str | None:
-    named = _find_meta(root, "citation_pdf_url")
+    address = _find_meta(root, "citation_pdf_url")
     try:
-        return urljoin(url, named) if named else None
+        return urljoin(url, address) if address else None
     except ValueError:
         return None
 
@@ -237,15 +236,15 @@ def _tidy(markdown: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def unreadable(what: str, **details: object) -> UpstreamError:
+def unreadable_error(problem: str, **details: object) -> UpstreamError:
     """Return the error for a page or PDF that was fetched but has no usable text.
 
     Args:
-        what: the problem, in words that follow "it".
+        problem: the problem, in words that follow "it".
         details: more details.
     """
     return UpstreamError(
-        f"The copy cannot be used: it {what}",
+        f"The copy cannot be used: it {problem}",
         recovery_hint="Open the address in a browser.",
-        details={"reason": "parse_failed", "what": what, **details},
+        details={"reason": "parse_failed", "what": problem, **details},
     )

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.fulltext.html import count_words, silence, unreadable
+from entrez_kit.fulltext.html import count_words, silence, unreadable_error
 
 MAX_PAGES: Final = 1500
 MAX_CHARACTERS: Final = 20_000_000
@@ -82,7 +82,7 @@ def read_pdf(content: bytes, *, seconds: float = SECONDS) -> Pdf:
 
     def watch(*_: object) -> None:
         if time.monotonic() > until:
-            raise unreadable(f"is a PDF that takes longer than {seconds:g} s to read")
+            raise unreadable_error(f"is a PDF that takes longer than {seconds:g} s to read")
 
     problem: str
     try:
@@ -97,7 +97,7 @@ def read_pdf(content: bytes, *, seconds: float = SECONDS) -> Pdf:
         problem = "is a PDF that is nested too deeply"
     except Exception as exc:  # the library may raise any error for a broken file
         problem = _explain(pypdf, exc)
-    raise unreadable(problem)
+    raise unreadable_error(problem)
 
 
 def _explain(pypdf: Any, exc: Exception) -> str:
@@ -113,15 +113,15 @@ def _explain(pypdf: Any, exc: Exception) -> str:
 def _read_pages(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     start = content.find(b"%PDF-", 0, 1029)
     if start < 0:
-        raise unreadable("is not a PDF")
+        raise unreadable_error("is not a PDF")
     reader = pypdf.PdfReader(BytesIO(content[start:]), strict=False)
     if reader.is_encrypted and not reader.decrypt(""):
-        raise unreadable("is an encrypted PDF")
+        raise unreadable_error("is an encrypted PDF")
     total = reader.get_num_pages()
     if total < 1:
-        raise unreadable("is a PDF without pages")
+        raise unreadable_error("is a PDF without pages")
     if total > MAX_PAGES:
-        raise unreadable(f"is a PDF of {total:,} pages (the limit is {MAX_PAGES:,})")
+        raise unreadable_error(f"is a PDF of {total:,} pages (the limit is {MAX_PAGES:,})")
     pages: list[str] = []
     size = 0
     failed: list[int] = []
@@ -133,9 +133,9 @@ def _read_pages(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
         pages.append(_clean(text or ""))
         size += len(pages[-1])
         if size > MAX_CHARACTERS:
-            raise unreadable(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
+            raise unreadable_error(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
     if len(failed) > MAX_FAILED * total:
-        raise unreadable(f"is a PDF with {len(failed)} unreadable pages of {total}")
+        raise unreadable_error(f"is a PDF with {len(failed)} unreadable pages of {total}")
     _check_has_text(pages)
     for number in failed:
         pages[number] = _NOT_READ.format(number + 1)
@@ -159,9 +159,11 @@ def _check_has_text(pages: Sequence[str]) -> None:
     counts = [count_words(page) for page in pages]
     total, blank = sum(counts), sum(count < MIN_PAGE_WORDS for count in counts)
     if total < MIN_WORDS:
-        raise unreadable(f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned")
+        raise unreadable_error(
+            f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned"
+        )
     if len(pages) >= 5 and blank > MAX_BLANK * len(pages):
-        raise unreadable(f"is a PDF with {blank} pages of {len(pages)} without text; most likely it was scanned")
+        raise unreadable_error(f"is a PDF with {blank} pages of {len(pages)} without text; most likely it was scanned")
 
 
 def _clean(text: str) -> str:
@@ -177,11 +179,11 @@ def join_hyphenated(text: str) -> str:
     A hyphen that belongs to the word stays: ``well-`` / ``known`` becomes ``well-known`` if the text has that word
     elsewhere more often than ``wellknown``.
     """
-    known = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
-    return _BREAK.sub(_make_joiner(known), text)
+    word_counts = Counter(word.lower().replace("\u2010", "-") for word in _WORD.findall(_BREAK.sub(" ", text)))
+    return _BREAK.sub(_make_joiner(word_counts), text)
 
 
-def _make_joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
+def _make_joiner(word_counts: Counter[str]) -> Callable[[re.Match[str]], str]:
     def join(match: re.Match[str]) -> str:
         first, hyphen, second = match[1], match[2], match[3]
         if hyphen == "\u00ad":
@@ -189,7 +191,7 @@ def _make_joiner(known: Counter[str]) -> Callable[[re.Match[str]], str]:
         if second[0].isupper():
             return f"{first}-{second}" if not first.isupper() else f"{first}-\n{second}"
         whole, parted = f"{first}{second}".lower(), f"{first}-{second}".lower()
-        return f"{first}-{second}" if known[parted] > known[whole] else f"{first}{second}"
+        return f"{first}-{second}" if word_counts[parted] > word_counts[whole] else f"{first}{second}"
 
     return join
 

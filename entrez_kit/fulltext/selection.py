@@ -48,9 +48,9 @@ def select(
         max_characters: the maximum number of characters of text; titles, abstract, ids and references do not count.
         overflow_mode: truncate fills sections in order; outline gives each section a share.
     """
-    wanted = [text.strip().casefold() for text in titles if text.strip()]
-    if wanted:
-        sections = _select_by_title(sections, wanted)
+    folded_titles = [text.strip().casefold() for text in titles if text.strip()]
+    if folded_titles:
+        sections = _select_by_title(sections, folded_titles)
     whole = [count_characters(section) for section in sections]
     selection = sections[:max_sections]
     if max_characters is not None:
@@ -70,7 +70,7 @@ def select(
         returned_characters=sum(left),
         omitted_sections=len(sections) - len(selection),
         cuts=cuts,
-        missed=bool(wanted) and not sections,
+        missed=bool(folded_titles) and not sections,
     )
 
 
@@ -85,14 +85,14 @@ def _yield_texts(section: Section) -> Iterator[str]:
         yield from _yield_texts(sub)
 
 
-def _select_by_title(sections: Sequence[Section], wanted: Sequence[str]) -> list[Section]:
+def _select_by_title(sections: Sequence[Section], folded_titles: Sequence[str]) -> list[Section]:
     """Keep the sections whose titles match, and the headings above them."""
     matching: list[Section] = []
     for section in sections:
         heading = section.heading.casefold()
-        if any(text in heading for text in wanted):
+        if any(text in heading for text in folded_titles):
             matching.append(section)
-        elif below := _select_by_title(section.subsections, wanted):
+        elif below := _select_by_title(section.subsections, folded_titles):
             matching.append(section.model_copy(update={"text": "", "subsections": below}))
     return matching
 
@@ -111,10 +111,10 @@ def _share_in_order(sizes: Sequence[int], budget: int) -> list[int]:
 def _share_evenly(sizes: Sequence[int], budget: int) -> list[int]:
     """Give each text an equal share; longer texts get the rest of short ones."""
     shares = [0] * len(sizes)
-    shortest_first = sorted((place for place, size in enumerate(sizes) if size), key=lambda place: sizes[place])
-    for waiting, place in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
-        shares[place] = min(sizes[place], budget // waiting)
-        budget -= shares[place]
+    shortest_first = sorted((index for index, size in enumerate(sizes) if size), key=lambda index: sizes[index])
+    for waiting, index in zip(range(len(shortest_first), 0, -1), shortest_first, strict=True):
+        shares[index] = min(sizes[index], budget // waiting)
+        budget -= shares[index]
     return shares
 
 
@@ -194,13 +194,13 @@ def select_markdown(text: str, titles: Iterable[str]) -> str:
     Returns:
         The sections in order; empty if no heading matches.
     """
-    wanted = [title.strip().casefold() for title in titles if title.strip()]
+    folded_titles = [title.strip().casefold() for title in titles if title.strip()]
     selected_lines: list[str] = []
     inside = 0
     for line in text.splitlines():
         if heading := _HEADING.fullmatch(line):
             level = len(heading[1])
-            if any(title in heading[2].casefold() for title in wanted):
+            if any(title in heading[2].casefold() for title in folded_titles):
                 inside = min(level, inside or level)
             elif inside and level <= inside:
                 inside = 0
@@ -237,7 +237,7 @@ def select_pdf_text(text: str, titles: Iterable[str]) -> str:
     Returns:
         The sections in order; empty if no heading matches.
     """
-    wanted = [title.strip().casefold() for title in titles if title.strip()]
+    folded_titles = [title.strip().casefold() for title in titles if title.strip()]
     lines = text.splitlines()
     heads = Counter(line for line in lines if len(line) <= _MAX_HEADING)
     selected_lines: list[str] = []
@@ -249,7 +249,7 @@ def select_pdf_text(text: str, titles: Iterable[str]) -> str:
             title = match[2].casefold()
             is_usual = _USUAL.fullmatch(title) is not None
             is_numbered = bool(number) and match[2][0].isupper() and match[2][-1] not in ".,;" and len(title) > 3
-            if (is_usual or is_numbered or title in wanted) and any(words in title for words in wanted):
+            if (is_usual or is_numbered or title in folded_titles) and any(words in title for words in folded_titles):
                 inside = number if inside is None or not _is_below(number, inside) else inside
             elif inside is not None and (
                 (is_usual and not _is_below(number, inside)) or (is_numbered and _is_after(number, inside))
@@ -268,4 +268,4 @@ def _is_below(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
 def _is_after(number: tuple[int, ...], section: tuple[int, ...]) -> bool:
     """Return whether a number is the next one at the level of a section, or above it: 2.3 or 3 after 2.2."""
     places = range(1, len(section) + 1)
-    return number in [(*section[: place - 1], section[place - 1] + 1) for place in places]
+    return number in [(*section[: index - 1], section[index - 1] + 1) for index in places]

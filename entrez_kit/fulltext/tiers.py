@@ -186,16 +186,16 @@ def _is_another(front: PmcArticle, lookup: ArticleLookup, pmcid: str | None = No
     agree = [one.lower() == other.lower() for one, other in pairs if one and other]
     if agree:
         return not any(agree)
-    words, wanted = ({*re.findall(r"\w+", text.casefold())} for text in (front.title or "", title))
-    return bool(words and wanted) and 2 * len(words & wanted) < min(len(words), len(wanted))
+    words, title_words = ({*re.findall(r"\w+", text.casefold())} for text in (front.title or "", title))
+    return bool(words and title_words) and 2 * len(words & title_words) < min(len(words), len(title_words))
 
 
-def _store(lookup: ArticleLookup, found: JatsArticle | Answer) -> Answer | None:
+def _store(lookup: ArticleLookup, text: JatsArticle | Answer) -> Answer | None:
     """Store an article in its lookup; return an answer unchanged."""
-    if isinstance(found, Answer):
-        return found
-    lookup.jats = found
-    lookup.learn(pmid=found.front.pmid, pmcid=found.front.pmcid, doi=found.front.doi)
+    if isinstance(text, Answer):
+        return text
+    lookup.jats = text
+    lookup.learn(pmid=text.front.pmid, pmcid=text.front.pmcid, doi=text.front.doi)
     return None
 
 
@@ -211,7 +211,7 @@ class EuropePMCHits:
 
     def __init__(self, services: Services, lookups: Sequence[ArticleLookup]) -> None:
         self._services = services
-        self._lookups = {lookup.wanted.value: lookup for lookup in lookups}
+        self._lookups = {lookup.identifier.value: lookup for lookup in lookups}
         self._lock = Lock()
         self._requested: set[str] = set()
         self._found: list[dict[str, Any]] = []
@@ -220,16 +220,18 @@ class EuropePMCHits:
     def find(self, lookup: ArticleLookup) -> dict[str, Any] | None:
         """Return the record of an article, preferably one with full text."""
         with self._lock:
-            if lookup.wanted.value not in self._requested:
-                due = [
-                    key for key, one in self._lookups.items() if key not in self._requested and one.is_without_pmc_text
+            if lookup.identifier.value not in self._requested:
+                expected = [
+                    key
+                    for key, lookup in self._lookups.items()
+                    if key not in self._requested and lookup.is_without_pmc_text
                 ]
-                self._requested.update(due)
-                requested = collect_batches(due, len(due), self._ask, refusals=(EntityNotFound, InvalidInput))
+                self._requested.update(expected)
+                requested = collect_batches(expected, len(expected), self._ask, refusals=(EntityNotFound, InvalidInput))
                 self._found += [record for _, records in requested.answers for record in records]
                 self._errors |= requested.refused | requested.failed
             error, own = (
-                self._errors.get(lookup.wanted.value),
+                self._errors.get(lookup.identifier.value),
                 [article for article in self._found if _is_of(article, lookup)],
             )
         if error is not None:
@@ -258,14 +260,14 @@ def ask_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits
     except EntityNotFound as exc:
         return Answer("miss", exc.message.rstrip("."))
     except InvalidInput as exc:  # a PMID or PMCID is valid, so the service is at fault
-        return Answer("miss" if lookup.wanted.kind == "doi" else "service-error", exc.message.rstrip("."))
+        return Answer("miss" if lookup.identifier.kind == "doi" else "service-error", exc.message.rstrip("."))
     except EntrezKitError as exc:
         return convert_failure(exc)
 
 
 def build_query(lookup: ArticleLookup) -> str:
     """Return the query for an article's id. Europe PMC finds nothing for quoted ids, or for PMCIDs with a source."""
-    kind, value = lookup.wanted.kind, lookup.wanted.value
+    kind, value = lookup.identifier.kind, lookup.identifier.value
     if kind == "pmid":
         return f"EXT_ID:{value} AND SRC:MED"
     if kind == "pmcid":
@@ -281,15 +283,15 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     source, own_id = ids.get("source"), ids.get("id")
     lookup.learn(pmid=ids.get("pmid"), doi=ids.get("doi"))
     has_text = source == "PMC" or (source == "PPR" and ids.get("inEPMC") == "Y")
-    wanted = ids.get("pmcid") or (own_id if has_text else None)
-    if wanted is None:
+    expected_id = ids.get("pmcid") or (own_id if has_text else None)
+    if expected_id is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
-    pmcid = wanted if wanted.startswith("PMC") else None
+    pmcid = expected_id if expected_id.startswith("PMC") else None
     read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        reply = services.europepmc.fetch_full_text(wanted, read=read, keep=_is_article).value
+        reply = services.europepmc.fetch_full_text(expected_id, read=read, keep=_is_article).value
     except (EntityNotFound, InvalidInput):
-        return Answer("no-fulltext", f"Europe PMC has no full text of {wanted}")
+        return Answer("no-fulltext", f"Europe PMC has no full text of {expected_id}")
     if isinstance(reply, Answer):
         return reply
     lookup.via_europepmc, lookup.epmc_id, lookup.epmc_source = True, own_id, source
@@ -298,7 +300,7 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
 
 
 def _is_of(record: dict[str, Any], lookup: ArticleLookup) -> bool:
-    return has_id(record, lookup.wanted.kind, lookup.wanted.value)
+    return has_id(record, lookup.identifier.kind, lookup.identifier.value)
 
 
 # Unpaywall
@@ -314,8 +316,8 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
         if lookup.doi_error is not None:
             return convert_failure(lookup.doi_error)
         if lookup.is_unknown:
-            return Answer("miss", f"no source knows {name_identifier(lookup.wanted)}")
-        return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.wanted)}")
+            return Answer("miss", f"no source knows {name_identifier(lookup.identifier)}")
+        return Answer("no-doi", f"no DOI is known for {name_identifier(lookup.identifier)}")
     from entrez_kit.fulltext.unpaywall_tier import fetch_open_access
 
     open_copy = fetch_open_access(services, lookup.doi)
@@ -332,6 +334,6 @@ def ask_unpaywall(services: Services, lookup: ArticleLookup) -> Answer | None:
     return None
 
 
-def name_identifier(wanted: Identifier) -> str:
+def name_identifier(identifier: Identifier) -> str:
     """Return the name of an identifier for messages: "PMID 123", "PMC123"."""
-    return f"PMID {wanted.value}" if wanted.kind == "pmid" else wanted.value
+    return f"PMID {identifier.value}" if identifier.kind == "pmid" else identifier.value

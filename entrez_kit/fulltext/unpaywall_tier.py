@@ -12,10 +12,11 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle
-from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable
+from entrez_kit.fulltext.html import WebPage, convert_html_to_markdown, unreadable_error
 from entrez_kit.fulltext.pdf import read_pdf
 from entrez_kit.services import Services
 from entrez_kit.services.transport.download.addresses import AddressGuard
+from entrez_kit.services.transport.download.guard import download
 from entrez_kit.services.unpaywall import INVALID_DOI, NO_ADDRESS, NO_COPY, UNKNOWN_DOI, Location, OpenAccess
 
 if TYPE_CHECKING:
@@ -36,18 +37,18 @@ def fetch_open_access(services: Services, doi: str, guard: AddressGuard | None =
         guard: the allowed addresses; by default those that the settings allow.
     """
     try:
-        known = services.unpaywall.find_location(doi).value
+        open_access = services.unpaywall.find_location(doi).value
     except EntityNotFound:
         return Answer("no-oa", UNKNOWN_DOI)
     except EntrezKitError as exc:
         if exc.reason == "invalid_doi":
             return Answer("no-oa", INVALID_DOI)
         return Answer("not-attempted" if exc.reason == "unpaywall_disabled" else "service-error", exc.message)
-    if not known.is_oa:
+    if not open_access.is_oa:
         return Answer("no-oa", NO_COPY)
-    if not any(location.url_for_pdf or location.url or location.landing_page for location in known.locations):
+    if not any(location.url_for_pdf or location.url or location.landing_page for location in open_access.locations):
         return Answer("no-oa", NO_ADDRESS)
-    return _fetch_first_copy(services, known, guard or AddressGuard.of(services.settings))
+    return _fetch_first_copy(services, open_access, guard or AddressGuard.of(services.settings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,19 +58,17 @@ class _Candidate:
     guard: AddressGuard | None = None
 
 
-def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
+def _fetch_first_copy(services: Services, open_access: OpenAccess, guard: AddressGuard) -> UnpaywallArticle | Answer:
     """Try the copies of an article in order and return the first that can be parsed."""
-    from entrez_kit.services.transport.download.guard import download
-
     settings = services.settings
     limit = settings.unpaywall_timeout_ms / 1000
     until = time.monotonic() + TIER_SHARE * limit
     failures: dict[str, Outcome] = {}
     named: list[_Candidate] = []
     tried: set[str] = set()
-    listed = _list_candidates(known)
+    candidates = _list_candidates(open_access)
     while len(tried) < MAX_ATTEMPTS and (left := until - time.monotonic()) > 0:
-        candidate = named.pop(0) if named else next(listed, None)
+        candidate = named.pop(0) if named else next(candidates, None)
         if candidate is None:
             break
         if candidate.url in tried:
@@ -91,7 +90,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
             failures.setdefault(exc.message.rstrip("."), "fetch-failed")
             continue
         try:
-            return _build_article(fetched, candidate.location, known, settings, until)
+            return _build_article(fetched, candidate.location, open_access, settings, until)
         except EntrezKitError as exc:
             failures[f"{fetched.url.partition('?')[0]} {exc.details.get('what') or exc.message}"] = "parse-failed"
             pdf = exc.details.get("pdf_url")
@@ -104,7 +103,7 @@ def _fetch_first_copy(services: Services, known: OpenAccess, guard: AddressGuard
 
 
 def _build_article(
-    fetched: "Downloaded", location: Location, known: OpenAccess, settings: Settings, until: float
+    fetched: "Downloaded", location: Location, open_access: OpenAccess, settings: Settings, until: float
 ) -> UnpaywallArticle:
     """Parse a download by its content, not by its declared type."""
     url = fetched.url
@@ -112,7 +111,7 @@ def _build_article(
         url = re.sub(r"^(https?://[^/:]+):[0-9]+", r"\1", url)
     copy = partial(
         UnpaywallArticle,
-        doi=known.doi,
+        doi=open_access.doi,
         source_url=url,
         license=location.license,
         host_type=location.host_type,
@@ -123,14 +122,14 @@ def _build_article(
         return copy(
             content_format="pdf-text",
             content=pdf.text,
-            title=known.title or pdf.title,
+            title=open_access.title or pdf.title,
             total_pages=pdf.total_pages,
         )
     page = _read_page(fetched)
     return copy(
         content_format="html-markdown",
         content=page.markdown,
-        title=known.title or page.title,
+        title=open_access.title or page.title,
         word_count=page.word_count,
     )
 
@@ -138,20 +137,25 @@ def _build_article(
 def _read_page(fetched: "Downloaded") -> WebPage:
     if fetched.kind != "html":
         media_type = fetched.content_type.partition(";")[0].strip()[:60]
-        raise unreadable("is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else ""))
+        raise unreadable_error(
+            "is neither a PDF nor an HTML page" + (f" (its type is {media_type})" if media_type else "")
+        )
     page = convert_html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
-        what = f"is a page about the article ({page.word_count} words), not the article"
-        raise unreadable(what, pdf_url=page.pdf_url)
+        problem = f"is a page about the article ({page.word_count} words), not the article"
+        raise unreadable_error(problem, pdf_url=page.pdf_url)
     return page
 
 
-def _list_candidates(known: OpenAccess) -> Iterator[_Candidate]:
+def _list_candidates(open_access: OpenAccess) -> Iterator[_Candidate]:
     """Yield the addresses to try: for each location its PDF, then its page.
 
     PMC's own pages come last: earlier tiers have requested the text from PMC, and its pages refuse programs.
     """
-    for location in sorted(known.locations, key=lambda one: _is_pmc(one.url_for_pdf or one.url or one.landing_page)):
+    for location in sorted(
+        open_access.locations,
+        key=lambda location: _is_pmc(location.url_for_pdf or location.url or location.landing_page),
+    ):
         for url in dict.fromkeys((location.url_for_pdf, location.url, location.landing_page)):
             if url:
                 yield _Candidate(url, location)

@@ -44,8 +44,8 @@ def write_article(article: Article, facts: RecordFacts | None = None) -> bytes:
         article: the article.
         facts: what the source knows beyond the article. Without it, a record with MeSH headings is a MEDLINE record.
     """
-    known = facts or RecordFacts(status="MEDLINE" if article.mesh_terms else "")
-    text = _write_record(article, known) if article.record_type == "article" else _write_book(article)
+    known_facts = facts or RecordFacts(status="MEDLINE" if article.mesh_terms else "")
+    text = _write_record(article, known_facts) if article.record_type == "article" else _write_book(article)
     return text.encode("utf-8")
 
 
@@ -228,13 +228,13 @@ def _write_data(tag: str, article: Article, ids: Iterable[tuple[str, str]], fact
 
 def _list_ids(article: Article) -> list[tuple[str, str]]:
     """Return type and id of each identifier, without the numbers of repeated types."""
-    listed = [(_strip_number(kind, article.article_ids), value) for kind, value in article.article_ids.items()]
-    known = {value for _, value in listed}
+    pairs = [(_strip_number(kind, article.article_ids), value) for kind, value in article.article_ids.items()]
+    known = {value for _, value in pairs}
     if article.doi and article.doi not in known:
-        listed.append(("doi", article.doi))
-    if article.pmcid and not any(kind == "pmc" for kind, _ in listed):
-        listed.append(("pmc", article.pmcid))
-    return listed
+        pairs.append(("doi", article.doi))
+    if article.pmcid and not any(kind == "pmc" for kind, _ in pairs):
+        pairs.append(("pmc", article.pmcid))
+    return pairs
 
 
 def _strip_number(kind: str, ids: dict[str, str]) -> str:
@@ -324,7 +324,10 @@ def _write_person(tag: str, person: Author) -> str:
         _write_text("Suffix", person.suffix),
         _write_text("CollectiveName", person.collective_name),
         _write_text("Identifier", person.orcid, Source="ORCID"),
-        *(_write_element("AffiliationInfo", _write_text("Affiliation", place)) for place in person.affiliations),
+        *(
+            _write_element("AffiliationInfo", _write_text("Affiliation", affiliation))
+            for affiliation in person.affiliations
+        ),
         ValidYN="Y",
         EqualContrib="Y" if person.equal_contribution else None,
     )
@@ -373,8 +376,8 @@ def _write_headings(article: Article) -> str:
 
 def _write_keywords(article: Article) -> str:
     major = set(article.major_keywords)
-    words = (_write_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
-    return _write_element("KeywordList", *words, Owner="NOTNLM")
+    keywords = (_write_text("Keyword", word, MajorTopicYN=_flag(word in major)) for word in article.keywords)
+    return _write_element("KeywordList", *keywords, Owner="NOTNLM")
 
 
 # Books

@@ -113,8 +113,8 @@ def find_folder(settings: Settings, name: str) -> Path:
     """
     folder = copy_folder(settings, name)
     if not (folder / FILE).is_file():
-        known = list_copies(settings)
-        existing = f"The existing copies are {join_names(known)}. " if known else "No local copy exists yet. "
+        copies = list_copies(settings)
+        existing = f"The existing copies are {join_names(copies)}. " if copies else "No local copy exists yet. "
         create = PerFrontend(
             f"To create one, run `entrez-kit local import {name} FILE...` or "
             f"`entrez-kit local mirror {name}`, which downloads PubMed.",
@@ -125,7 +125,7 @@ def find_folder(settings: Settings, name: str) -> Path:
             f"The local copy {name!r} does not exist.",
             invalid_input=f"name={name}",
             recovery_hint=FrontendText(existing, create),
-            details={"reason": "no_such_copy", "copies": known[:20]},
+            details={"reason": "no_such_copy", "copies": copies[:20]},
         )
     return folder
 
@@ -156,10 +156,10 @@ class Copy:
                 raise
 
     def _open_index(self, connection: sqlite3.Connection) -> SearchIndex:
-        listed = read_manifest(connection, self.folder)
-        segments = [self._open_segment(file.name) for file in listed]
-        size = sum(file.records for file in listed)
-        wrong = any(segment.records != file.records for segment, file in zip(segments, listed, strict=True))
+        manifest = read_manifest(connection, self.folder)
+        segments = [self._open_segment(file.name) for file in manifest]
+        size = sum(file.records for file in manifest)
+        wrong = any(segment.records != file.records for segment, file in zip(segments, manifest, strict=True))
         if wrong or (self.visible and self.visible.max() >= size):
             raise copy_error(self.path, "does not fit to its index files", "damaged_index")
         return SearchIndex(segments, BitMap(range(size)) - self.visible)

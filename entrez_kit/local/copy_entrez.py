@@ -102,7 +102,7 @@ class CopyEntrez(LocalEntrez):
             reply = answer_text(f"The server failed: {type(exc).__name__}\n", 500)
         return Strike(replace(reply, headers=(*reply.headers, (COPY_HEADER, self._label))), reply.body)
 
-    def _missing_error(self, what: str, part: str) -> NotConfigured:
+    def _missing_error(self, contents: str, part: str) -> NotConfigured:
         has = "PubMed and MeSH" if "mesh" in self._state.databases else "PubMed"
         hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request to NCBI.")
         if part == "mesh":
@@ -111,7 +111,7 @@ class CopyEntrez(LocalEntrez):
                 " to add MeSH to the copy.",
             )
         return NotConfigured(
-            f"The local copy {self._name} does not have {what}; it has only {has}.",
+            f"The local copy {self._name} does not have {contents}; it has only {has}.",
             invalid_input=f"local={self._name}",
             recovery_hint=hint,
             details={"reason": "not_in_copy", "part": part},

@@ -51,13 +51,15 @@ def read_manifest(connection: sqlite3.Connection, folder: Path) -> list[IndexFil
     Raises:
         StoreError: the list has a gap or a path outside the folder.
     """
-    found = [IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")]
+    index_files = [
+        IndexFile(*row) for row in connection.execute("SELECT first, count, name FROM segments ORDER BY first")
+    ]
     expected = 0
-    for file in found:
+    for file in index_files:
         if file.first != expected or file.records < 1 or not _NAME.fullmatch(file.name):
             raise copy_error(folder / FILE, "has a damaged list of index files", "damaged_index")
         expected += file.records
-    return found
+    return index_files
 
 
 def add_segments(connection: sqlite3.Connection, folder: Path, first: int, files: Iterable[tuple[int, Path]]) -> None:
@@ -108,8 +110,8 @@ def find_removed(connection: sqlite3.Connection, segments: list[IndexFile]) -> "
 
 def delete_unlisted(connection: sqlite3.Connection, folder: Path) -> None:
     """Delete index files that the copy does not use, such as those of an import that was killed."""
-    listed = {name for (name,) in connection.execute("SELECT name FROM segments")}
+    used_names = {name for (name,) in connection.execute("SELECT name FROM segments")}
     for path in (folder / FOLDER).glob("*"):
-        if path.name not in listed:
+        if path.name not in used_names:
             with suppress(OSError):
                 path.unlink()

@@ -132,12 +132,14 @@ def mirror_files(
         downloads = importer.folder / DOWNLOADS
         with translate_errors(importer.folder / FILE):
             make_private_folder(downloads)
-        wanted = _choose_files(importer, listing, only_new=only_new)
-        if report_plan is not None and wanted:
-            report_plan(estimate_download(importer.folder, importer.log, len(wanted), len(wanted) * AVERAGE_BYTES))
+        selected = _choose_files(importer, listing, only_new=only_new)
+        if report_plan is not None and selected:
+            report_plan(estimate_download(importer.folder, importer.log, len(selected), len(selected) * AVERAGE_BYTES))
         fetcher = _Fetcher(importer, source, downloads, Topic.of(importer.connection, importer.folder / FILE))
         importer.run(
-            fetcher.fetch(wanted), total=len(wanted), workers=count_processors() if len(wanted) >= MANY_FILES else 1
+            fetcher.fetch(selected),
+            total=len(selected),
+            workers=count_processors() if len(selected) >= MANY_FILES else 1,
         )
         importer.log.raise_if_all_failed()
         applied = {number for (place,) in importer.list_places() if (number := read_place(place)) is not None}
@@ -169,8 +171,8 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
     importer.log.already_applied += len(listing.paths) - len(missing)
     if not only_new:
         return missing
-    own = [number for place in places if (number := read_place(place)) is not None]
-    if not own:
+    applied = [number for place in places if (number := read_place(place)) is not None]
+    if not applied:
         raise InvalidInput(
             f"The copy {importer.folder.name!r} has none of NLM's files, so nothing can update it.",
             invalid_input=f"name={importer.folder.name}",
@@ -183,9 +185,9 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
             ),
             details={"reason": "no_source"},
         )
-    if max(own).year < listing.year:
+    if max(applied).year < listing.year:
         raise InvalidInput(
-            f"The copy {importer.folder.name!r} has files of {max(own).year}, and NLM has a new baseline.",
+            f"The copy {importer.folder.name!r} has files of {max(applied).year}, and NLM has a new baseline.",
             invalid_input=f"name={importer.folder.name}",
             recovery_hint=FrontendText(
                 run(
@@ -196,7 +198,7 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
             ),
             details={"reason": "new_baseline", "year": listing.year},
         )
-    return {number: path for number, path in missing.items() if number > max(own)}
+    return {number: path for number, path in missing.items() if number > max(applied)}
 
 
 class _Fetcher:
@@ -208,10 +210,10 @@ class _Fetcher:
         self._folder = folder
         self._topic = topic
 
-    def fetch(self, wanted: dict[FileNumber, str]) -> Iterator[PlannedFile]:
+    def fetch(self, files: dict[FileNumber, str]) -> Iterator[PlannedFile]:
         """Yield each file when it is complete and has its published checksum."""
         refused = 0
-        for number, path in wanted.items():
+        for number, path in files.items():
             target = self._folder / path.rpartition("/")[2]
             try:
                 self._fetch_one(path, target)
@@ -238,14 +240,14 @@ class _Fetcher:
             with translate_errors(target):
                 if not target.exists():
                     self._source.download(path, target)
-                found = compute_md5(target)
-                if found == expected:
+                digest = compute_md5(target)
+                if digest == expected:
                     return
                 target.unlink()
             if attempt == ATTEMPTS - 1:
                 raise unusable_file_error(
                     Path(path),
-                    f"its MD5 checksum is {found}, and NLM's is {expected}",
+                    f"its MD5 checksum is {digest}, and NLM's is {expected}",
                     "wrong_md5",
                     hint=_REPLACED,
                 )

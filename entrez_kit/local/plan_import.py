@@ -168,16 +168,16 @@ class ImportPlanner:
         Args:
             latest: the latest place of a numbered file; other files come after it, and after the files of the copy.
         """
-        known = {md5 for (md5,) in self._connection.execute("SELECT md5 FROM files")}
+        applied = {md5 for (md5,) in self._connection.execute("SELECT md5 FROM files")}
         (latest_applied,) = self._connection.execute("SELECT coalesce(max(place), 0) FROM files").fetchone()
         place = max(latest, latest_applied)
         planned: list[PlannedFile] = []
         for source in sources:
             md5 = compute_md5(source.path)
-            if md5 in known and not self._begins_year(source):
+            if md5 in applied and not self._begins_year(source):
                 self._log.already_applied += 1
                 continue
-            known.add(md5)
+            applied.add(md5)
             place = find_next_place(place)
             planned.append(PlannedFile(source, place))
         return planned

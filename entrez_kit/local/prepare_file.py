@@ -186,7 +186,7 @@ def _write_record(event: FileEvent, source: SourceFile, number: int, file: IO[by
     terms, keys = read_terms(document)
     packed = pack(event.raw)
     edat = terms.numbers.get("edat", [0])[0]
-    _write_packed(PreparedRecord(event.pmid, event.version, edat, digest_of(event.raw), packed), file)
+    _write_packed(PreparedRecord(event.pmid, event.version, edat, compute_digest(event.raw), packed), file)
     return terms, keys
 
 
@@ -195,7 +195,7 @@ def _write_packed(record: PreparedRecord, file: IO[bytes]) -> None:
     file.write(record.packed)
 
 
-def digest_of(raw: bytes) -> bytes:
+def compute_digest(raw: bytes) -> bytes:
     """Return the digest of a record."""
     return hashlib.blake2b(raw, digest_size=DIGEST_BYTES).digest()
 

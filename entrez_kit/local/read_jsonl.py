@@ -36,7 +36,7 @@ def read_jsonl(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
             article = Article.model_validate(content)
         except ValidationError as exc:
             first = exc.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "it"
-            problem = f"line {number:,} is not an article ({where}: {first['msg']})"
+            location = ".".join(map(str, first["loc"])) or "it"
+            problem = f"line {number:,} is not an article ({location}: {first['msg']})"
             raise unusable_file_error(path, problem, "bad_record", hint=_ARTICLES, line=number) from None
         yield convert_article(article, None, path, number)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.base.numerals import format_count
 from entrez_kit.local.file_events import MAX_RECORD_BYTES, FileEvent, unusable_file_error
 
@@ -17,7 +18,6 @@ _XML_HEAD: Final = re.compile(
     rb"(?:<(PubmedArticleSet|PubmedBookArticleSet)(?:\s[^<>]*+)?>|(?=<(?:PubmedArticle|PubmedBookArticle)[\s>]))",
     re.DOTALL,
 )
-_ENCODING: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _NEXT: Final = re.compile(rb"(?>(?:\s++|<!--(?>(?:(?!-->).)*)-->)*)<(/?)([A-Za-z]+)(?:\s[^<>]*+)?(/?)>", re.DOTALL)
 _SPACE: Final = re.compile(rb"(?>(?:\s++|<!--(?>(?:(?!-->).)*)-->)*)", re.DOTALL)
 _PMID: Final = re.compile(rb"<PMID(?:\s[^<>]*?)?>\s*+([0-9]{1,10})\s*+</PMID\s*+>")
@@ -81,7 +81,7 @@ class _Document:
                 raise unusable_file_error(self._path, "it is not a set of PubMed records", "not_pubmed_xml")
         self._data = self._data.removeprefix(codecs.BOM_UTF8)
         self._at = head.end()
-        declared = _ENCODING.search(head[0])
+        declared = XML_ENCODING.search(head[0])
         if declared and declared[1].lower() not in (b"utf-8", b"utf8", b"us-ascii", b"ascii"):
             problem = f"its encoding is {declared[1].decode()}, and only UTF-8 can be read"
             raise unusable_file_error(self._path, problem, "bad_encoding")
@@ -155,8 +155,8 @@ def _read_deletions(raw: bytes) -> Iterator[FileEvent]:
 
 
 def _read_identity(raw: bytes, path: Path, count: int) -> FileEvent:
-    own = _OWN_PMID.match(raw)
-    if own is None or not int(own["pmid"]):
+    match = _OWN_PMID.match(raw)
+    if match is None or not int(match["pmid"]):
         raise unusable_file_error(path, f"record {count:,} has no PMID", "bad_record", record=count)
-    version = _VERSION.search(own["attributes"] or b"")
-    return FileEvent(int(own["pmid"]), max(1, int(version[1])) if version else 1, raw)
+    version = _VERSION.search(match["attributes"] or b"")
+    return FileEvent(int(match["pmid"]), max(1, int(version[1])) if version else 1, raw)

@@ -221,15 +221,15 @@ def parse_md5(content: bytes, path: Path, *, hint: str | None = None) -> str:
     Raises:
         InvalidInput: it has none.
     """
-    found = _MD5.search(content.decode("utf-8", errors="replace"))
-    if found is None:
+    match = _MD5.search(content.decode("utf-8", errors="replace"))
+    if match is None:
         raise InvalidInput(
             f"{path} contains no MD5 checksum.",
             invalid_input=str(path),
             recovery_hint=hint or f"Download {path.name} again. Without it, the file is imported without a comparison.",
             details={"reason": "bad_checksum_file", "file": str(path)},
         )
-    return found[0].lower()
+    return match[0].lower()
 
 
 def is_optional(path: Path) -> bool:

@@ -50,7 +50,7 @@ class _StoredTree(Tree):
         return self._explode(heading)
 
     def _look_up_below(self, heading: Heading) -> tuple[str, ...]:
-        found = {heading.key: None}
+        keys = {heading.key: None}
         with self._reading() as connection:
             for tree in heading.tree_numbers:
                 rows = connection.execute(
@@ -58,8 +58,8 @@ class _StoredTree(Tree):
                     "WHERE heading_trees.kind = ? AND (tree = ? OR tree > ? AND tree < ?) ORDER BY tree",
                     (self._kind, tree, f"{tree}.", f"{tree}/"),
                 )
-                found.update((normalize(name), None) for (name,) in rows)
-        return tuple(found)
+                keys.update((normalize(name), None) for (name,) in rows)
+        return tuple(keys)
 
 
 class StoredVocabulary(Vocabulary):

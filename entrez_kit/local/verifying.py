@@ -17,7 +17,7 @@ from entrez_kit.local.copy_file import read_fact, read_set
 from entrez_kit.local.file_events import FileEvent
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.prepare_file import digest_of, parse_record
+from entrez_kit.local.prepare_file import compute_digest, parse_record
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -152,7 +152,7 @@ class _Verifier:
         except ValueError as exc:
             self._add_problem("damaged_record", f"PMID {pmid}: {exc}")
             return
-        if digest_of(raw) != digest:
+        if compute_digest(raw) != digest:
             self._add_problem("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
             return
         document = parse_record(FileEvent(pmid, version, raw), self._copy.path, slot)
@@ -165,18 +165,18 @@ class _Verifier:
 
 def _find_positions(pieces: Sequence[Sequence[str]], word: str) -> list[int]:
     """Return the positions of a word in the values of a word list."""
-    found: list[int] = []
+    positions: list[int] = []
     start = 0
     for piece in pieces:
-        found += [place for place, word_there in enumerate(piece, start) if word_there == word]
+        positions += [place for place, word_there in enumerate(piece, start) if word_there == word]
         start += len(piece) + VALUE_GAP
-    return found
+    return positions
 
 
 def _compare_index(index: SearchIndex, number: int, terms: RecordTerms, chance: random.Random) -> Iterator[str]:
     """Describe terms of a record that its index does not have; some terms are chosen, because lookups take time."""
-    listed = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
-    for source, word in chance.sample(sorted(listed), min(TERMS, len(listed))):
+    source_words = {(source, word) for source, pieces in terms.texts.items() for piece in pieces for word in piece}
+    for source, word in chance.sample(sorted(source_words), min(TERMS, len(source_words))):
         found = dict(index.read_positions(source, [word], BitMap([number]))).get(number, [()])
         if list(found[0]) != _find_positions(terms.texts[source], word):
             yield f"the index has other places of {word!r} in {source}"

@@ -9,11 +9,11 @@ from entrez_kit.pubmed.models import Article
 MAX_AUTHORS: Final = 3
 
 
-def list_first_names(article: Article, most: int) -> list[str]:
+def list_first_names(article: Article, limit: int) -> list[str]:
     """Return the first authors in the form of a reference: Doe J, or a group."""
     return [
         author.collective_name or " ".join(part for part in (author.last_name, author.initials) if part)
-        for author in article.authors[:most]
+        for author in article.authors[:limit]
     ]
 
 
@@ -32,8 +32,8 @@ def format_brief_owner(article: Article) -> str:
     first = article.authors[0] if article.authors else None
     name = (first.collective_name or first.last_name or "") if first is not None else article.title
     year = next(iter(list_years(article)), "")
-    where = f"PMID {article.pmid}" if article.pmid else f"doi:{article.doi}"
-    return f"{' '.join(filter(None, (name, year)))} ({where})"
+    identifier = f"PMID {article.pmid}" if article.pmid else f"doi:{article.doi}"
+    return f"{' '.join(filter(None, (name, year)))} ({identifier})"
 
 
 def format_brief_place(article: Article) -> str:

@@ -9,8 +9,10 @@ from typing import Final
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.record_fetcher import fetch_articles
 from entrez_kit.pubmed.summaries import parse_summaries
 from entrez_kit.services import Services
+from entrez_kit.services.transport.in_flight import start_in_background
 
 SUMMARIES_PER_REQUEST: Final = 500
 
@@ -26,9 +28,6 @@ def fetch_brief_summaries(
     """
     records = None
     if snippet or registrations:
-        from entrez_kit.pubmed.record_fetcher import fetch_articles
-        from entrez_kit.services.transport.in_flight import start_in_background
-
         records = start_in_background(lambda: fetch_articles(services, pmids))
     reply = services.eutils.esummary(db="pubmed", ids=pmids, version="2.0", partial=True, read=parse_summaries)
     by_pmid = {summary.pmid: summary for summary in reply.value[0]}
@@ -55,9 +54,9 @@ def warn_about_missing(pmids: Sequence[str]) -> Warn:
     return Warn(code="summaries_missing", message=f"NCBI returned no summary for PMID {join_names(pmids)}.")
 
 
-def _truncate(text: str, most: int) -> str:
+def _truncate(text: str, limit: int) -> str:
     """Return a text on one line; truncate a longer text at the end of a word."""
     words = " ".join(text.split())
-    if len(words) <= most:
+    if len(words) <= limit:
         return words
-    return f"{words[: most - 1].rpartition(' ')[0] or words[: most - 1]}…"
+    return f"{words[: limit - 1].rpartition(' ')[0] or words[: limit - 1]}…"

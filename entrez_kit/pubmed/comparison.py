@@ -146,8 +146,8 @@ def bound_likeness(first: str, second: str) -> float:
     if 4 * min(len(first), len(second)) < total:  # at most 0.5
         return 2.0 * min(len(first), len(second)) / total
     positions: dict[str, int] = {}
-    for place, letter in enumerate(first):
-        positions[letter] = positions.get(letter, 0) | 1 << place
+    for position, letter in enumerate(first):
+        positions[letter] = positions.get(letter, 0) | 1 << position
     every = (1 << len(first)) - 1
     row = every
     for letter in second:

@@ -84,25 +84,27 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         read = [_read_input(text, self._id_type) for text in inputs]
         unique = {identifier.key: identifier for identifier in reversed(read) if identifier}
         kinds = {identifier.value: identifier.kind for identifier in reversed(unique.values())}
-        known = _ask_converter(services, kinds)
-        looked_up = _search_pubmed(services, {value: kind for value, kind in kinds.items() if value not in known.found})
-        standings = look_up_standings(
-            services, [conversion.pmid for conversion in known.found.values() if conversion.pmid]
+        known_ids = _ask_converter(services, kinds)
+        looked_up = _search_pubmed(
+            services, {value: kind for value, kind in kinds.items() if value not in known_ids.found}
         )
-        _reconcile(services, kinds, known, looked_up, standings)
-        for conversion in known.found.values():
+        standings = look_up_standings(
+            services, [conversion.pmid for conversion in known_ids.found.values() if conversion.pmid]
+        )
+        _reconcile(services, kinds, known_ids, looked_up, standings)
+        for conversion in known_ids.found.values():
             conversion.standing = standings.known.get(conversion.pmid or "")
         self.warnings += standings.warnings
         no_id = f"not a {self._id_type.upper()}" if self._id_type else "not a PMID, PMCID or DOI"
         records = [
-            _build_conversion(text, requested, unique[requested.key].value, known, looked_up)
+            _build_conversion(text, requested, unique[requested.key].value, known_ids, looked_up)
             if requested
             else Conversion(requested_id=text, status="invalid", message=no_id)
             for text, requested in zip(inputs, read, strict=True)
         ]
         if self.error is None and any(record.status == "error" for record in records):
             self.error = next(
-                error for error in (*looked_up.values(), known.error) if isinstance(error, EntrezKitError)
+                error for error in (*looked_up.values(), known_ids.error) if isinstance(error, EntrezKitError)
             )
         return records
 
@@ -159,8 +161,8 @@ def _reconcile(
     }
     looked_up |= _search_pubmed(services, {value: kinds[value] for value in fields})
     for value, words in fields.items():
-        own = looked_up.get(value)
-        conversion = own if isinstance(own, Conversion) else known.found.get(value)
+        search_result = looked_up.get(value)
+        conversion = search_result if isinstance(search_result, Conversion) else known.found.get(value)
         if conversion is not None:
             noted = "; ".join(part for part in (conversion.note, words) if part)
             known.found[value] = conversion.model_copy(update={"note": noted})
@@ -267,16 +269,16 @@ def _search_pubmed(services: Services, kinds: Kinds) -> LookedUp:
 def _build_conversion(
     text: str, identifier: Identifier, value: str, known: _KnownIds, looked_up: LookedUp
 ) -> Conversion:
-    own = {"requested_id": text, "id_type": identifier.kind}
+    fields = {"requested_id": text, "id_type": identifier.kind}
     conversion = known.found.get(value) or looked_up.get(value)
     if isinstance(conversion, Conversion):
-        return conversion.model_copy(update=own)
+        return conversion.model_copy(update=fields)
     if conversion is not None:
-        return Conversion(status="error", message=conversion.message, **own)
+        return Conversion(status="error", message=conversion.message, **fields)
     if value in known.unanswered and identifier.kind != "pmid" and known.error is not None:
         # PubMed does not have the article, but PMC has some articles that PubMed does not have.
         message = f"not in PubMed, and PMC could not be checked: {known.error.message}"
-        return Conversion(status="error", message=message, **own)
+        return Conversion(status="error", message=message, **fields)
     why = None
     if value in known.refused:
         why = "the ID Converter refused it"
@@ -285,7 +287,7 @@ def _build_conversion(
     source = tracing.name_source(begins=True)
     nowhere = f"{'Neither PMC nor PubMed has' if source == 'PubMed' else f'{source} does not have'} {identifier.value}"
     message = f"{source} has no record of {identifier.value}; {why}" if why else nowhere
-    return Conversion(status="not_found", message=message, **own)
+    return Conversion(status="not_found", message=message, **fields)
 
 
 CONVERT = StreamOperation(

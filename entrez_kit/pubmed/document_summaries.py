@@ -1,10 +1,14 @@
 """Document summaries of PubMed records: ``esummary_batch`` of the Entrez client, and ``DocSummary``."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
+from entrez_kit.base.identifiers import normalize_pmcid
 from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
+from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 from entrez_kit.services import Services
 from entrez_kit.services.esummary_reply import parse_documents
 from entrez_kit.services.small_replies import malformed_error
@@ -40,11 +44,11 @@ def esummary_batch(services: Services, pmids: Sequence[str]) -> list[DocSummary]
         UpstreamError: no attempt got a valid reply, or NCBI omitted a record.
         RateLimited: NCBI refused, or no slot is free before the deadline.
     """
-    wanted = list(dict.fromkeys(pmids))
-    batches = [wanted[start : start + BATCH] for start in range(0, len(wanted), BATCH)]
+    unique_pmids = list(dict.fromkeys(pmids))
+    batches = [unique_pmids[start : start + BATCH] for start in range(0, len(unique_pmids), BATCH)]
     calls = (partial(_summarize, services, batch) for batch in batches)
     by_pmid = {summary.pmid: summary for part in run_in_order(calls, services.eutils.at_once) for summary in part}
-    return [by_pmid[pmid] for pmid in wanted if pmid in by_pmid]
+    return [by_pmid[pmid] for pmid in unique_pmids if pmid in by_pmid]
 
 
 def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
@@ -57,10 +61,6 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
 
 
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
-    from entrez_kit.base.identifiers import normalize_pmcid
-    from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
-    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
-
     try:
         ids = {item["idtype"]: item["value"] for item in document.get("articleids") or ()}
         history = {item["pubstatus"]: item["date"] for item in document.get("history") or ()}
@@ -81,6 +81,4 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
 
 def _format_moment(text: str) -> str:
     """Return ESummary's "2024/03/01 06:00" as 2024-03-01T06:00:00Z."""
-    from datetime import datetime
-
     return datetime.strptime(text, "%Y/%m/%d %H:%M").strftime("%Y-%m-%dT%H:%M:%SZ")

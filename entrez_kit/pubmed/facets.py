@@ -130,9 +130,9 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         ),
     )
     total = search.total_found or 0
-    wanted = list(dict.fromkeys(request.facets)) if search.broader_total is None else []
+    names = list(dict.fromkeys(request.facets)) if search.broader_total is None else []
     all_are_here = total <= len(search.pmids)
-    by_records = [name for name in wanted if all_are_here or name != "year"]
+    by_records = [name for name in names if all_are_here or name != "year"]
     counts = _RecordCounts(by_records)
     retrieval = Retrieval.of_ids(services, search.pmids if by_records else [], keep="fields")
     for item in retrieval:
@@ -146,7 +146,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [
         counts.build_facet(name, request.top) if name in by_records else _count_years(services, request, total)
-        for name in wanted
+        for name in names
     ]
     result = FacetsResult(
         query_term=request.query_term,

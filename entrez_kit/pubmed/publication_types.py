@@ -60,8 +60,8 @@ def read_type(text: str) -> str:
     name = " ".join(text.split())
     key = name.lower()
     for spelling in (key, key.removesuffix("s"), key.replace("-", " "), key.replace(" ", "-")):
-        if known := _BY_NAME.get(spelling) or EVERYDAY.get(spelling):
-            return known
+        if type_ := _BY_NAME.get(spelling) or EVERYDAY.get(spelling):
+            return type_
     return name
 
 

@@ -134,16 +134,16 @@ class RecordBatches:
         try:
             fetched |= self._request_pmids(missing, fresh=True)
             missing = [pmid for pmid in missing if pmid not in fetched]
-            known = self.services.eutils.known_uids("pubmed", missing)
+            known_pmids = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
-            known = set()
+            known_pmids = set()
         except (UpstreamError, RateLimited) as exc:
             return fetched | {pmid: Fetched.of_error(pmid, pmid, exc) for pmid in missing}
-        return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known}
+        return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known_pmids}
 
     def _request_pmids(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
-        wanted = set(pmids)
-        return {item.input: item for item in self.request_records(pmids, fresh=fresh) if item.input in wanted}
+        requested = set(pmids)
+        return {item.input: item for item in self.request_records(pmids, fresh=fresh) if item.input in requested}
 
     def request_records(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
         """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name."""

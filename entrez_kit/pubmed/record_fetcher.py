@@ -160,31 +160,33 @@ class _IdRetrieval(Retrieval):
             EntrezKitError: no identifier was resolved, or NCBI refused the whole batch.
         """
         read = {text: identifier for text in inputs if (identifier := read_identifier(text)) is not None}
-        known: dict[str, Fetched] = {}
-        resolved = self._resolve([identifier for identifier in read.values() if identifier.kind != "pmid"], known)
+        fetched_by_pmid: dict[str, Fetched] = {}
+        resolved = self._resolve(
+            [identifier for identifier in read.values() if identifier.kind != "pmid"], fetched_by_pmid
+        )
         unresolved = [error for error in resolved.values() if isinstance(error, EntrezKitError)]
         if unresolved and len(unresolved) == len({identifier.value for identifier in read.values()}):
             raise unresolved[0]
         self._resolved.update((value, pmid) for value, pmid in resolved.items() if isinstance(pmid, str))
         resolved |= {identifier.value: identifier.value for identifier in read.values() if identifier.kind == "pmid"}
         pmids = [resolved.get(identifier.value) for identifier in read.values()]
-        wanted = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
-        records = {pmid: known[pmid] for pmid in wanted if pmid in known}
-        if rest := [pmid for pmid in wanted if pmid not in records]:
+        unique_pmids = list(dict.fromkeys(pmid for pmid in pmids if isinstance(pmid, str)))
+        records = {pmid: fetched_by_pmid[pmid] for pmid in unique_pmids if pmid in fetched_by_pmid}
+        if rest := [pmid for pmid in unique_pmids if pmid not in records]:
             records |= self.batches.fetch_verified(rest)
         return [_to_outcome(text, read[text].value, resolved.get(read[text].value), records) for text in inputs]
 
     def _resolve(
-        self, identifiers: Sequence[Identifier], known: dict[str, Fetched]
+        self, identifiers: Sequence[Identifier], fetched_by_pmid: dict[str, Fetched]
     ) -> "dict[str, str | EntrezKitError | None]":
-        """Map identifiers to PMIDs; add the records that a search found to ``known``."""
+        """Map identifiers to PMIDs; add the records that a search found to ``fetched_by_pmid``."""
         if not identifiers:
             return {}
         from entrez_kit.pubmed.resolution import resolve
 
         def fetch(pmids: Sequence[str]) -> "list[Record]":
             fetched = self.batches.request_records(pmids)
-            known.update((item.input, item) for item in fetched)
+            fetched_by_pmid.update((item.input, item) for item in fetched)
             return [item.record for item in fetched if item.record is not None]
 
         return resolve(

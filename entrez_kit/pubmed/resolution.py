@@ -77,11 +77,11 @@ def ask_converter(
     requested = collect_batches(
         list(unique.values()), PER_CONVERSION[kind], convert_batch, refusals=refusals, at_once=at_once
     )
-    known = {key: ids for _, part in requested.answers for key, ids in part.items()}
+    ids_by_key = {key: ids for _, part in requested.answers for key, ids in part.items()}
     failed = {key.lower(): error for key, error in requested.failed.items()}
     refused = {key.lower() for key in requested.refused}
     return (
-        {value: known[value.lower()] for value in values if value.lower() in known},
+        {value: ids_by_key[value.lower()] for value in values if value.lower() in ids_by_key},
         {value: failed[value.lower()] for value in values if value.lower() in failed},
         {value for value in values if value.lower() in refused},
     )
@@ -103,7 +103,7 @@ CONVERTED: Final = JsonShape(
             }
         ],
     },
-    due="status records",
+    required="status records",
 )
 
 
@@ -143,9 +143,9 @@ def parse_converted(
             continue
         digits = pmid if pmid is not None and pmid.isascii() and pmid.isdigit() else None
         converted = ConvertedIds(digits, pmcid.partition(".")[0] if pmcid else None, doi)
-        own = getattr(converted, kind)
-        if own is not None and _normalize(own, kind) != bare:
-            raise malformed_error("idconv", f"it has a record of {own[:100]} for the requested id {bare[:100]}")
+        found_id = getattr(converted, kind)
+        if found_id is not None and _normalize(found_id, kind) != bare:
+            raise malformed_error("idconv", f"it has a record of {found_id[:100]} for the requested id {bare[:100]}")
         if not pmcid:
             raise malformed_error("idconv", f"the record of {bare[:100]} has no PMCID")
         known[bare] = converted

@@ -13,6 +13,8 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
+from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
+from entrez_kit.pubmed.publication_types import find_nearest, is_known
 from entrez_kit.pubmed.search_counts import count_matches, count_without_filters, search_term
 from entrez_kit.pubmed.search_models import SearchRequest
 from entrez_kit.services import Services
@@ -70,13 +72,13 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], search: Callable[[st
         search: searches a term; the reply has up to a number of PMIDs.
     """
     names = [Argument(name, marked=True) for name in filters]
-    what = _join_names(names, "and") if names else "the MeSH terms of the query"
+    subject = _join_names(names, "and") if names else "the MeSH terms of the query"
     try:
         with tracing.keep_fidelity():
             hidden = search(f"({gap.rest}) {UNINDEXED}", MAX_HIDDEN)
     except EntrezKitError as exc:
         why = f". These records could not be counted: {exc.message}"
-        message = FrontendText("Records without MeSH terms cannot match ", what, why)
+        message = FrontendText("Records without MeSH terms cannot match ", subject, why)
         return [Warn(code="without_mesh_uncounted", message=message)]
     number = hidden.count
     if not number:
@@ -85,7 +87,7 @@ def warn_about_mesh(gap: "MeshGap", filters: Sequence[str], search: Callable[[st
         records = format_count(number, "record with the same words has", "records with the same words have")
     else:
         records = format_count(number, "more record would match, but has", "more records would match, but have")
-    for_filters = (" for ", what) if names else ()
+    for_filters = (" for ", subject) if names else ()
     message = FrontendText(f"{records} no MeSH terms (yet)", *for_filters, ".")
     return [Warn(code="without_mesh", message=message, terms=hidden.ids)]
 
@@ -112,8 +114,6 @@ def explain_empty_result(services: Services, request: SearchRequest, reply: ESea
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:
     """Warn about publication types that PubMed does not have, with the nearest name."""
-    from entrez_kit.pubmed.publication_types import find_nearest, is_known
-
     warnings = []
     for name in names:
         if not is_known(name):
@@ -179,8 +179,6 @@ def warn_about_emptying_part(term: str, reply: ESearchReply, count: Callable[[st
         reply: NCBI's reply to it.
         count: counts the records of another query.
     """
-    from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
-
     if has_emptying_part(term, reply):
         return []
     with suppress(EntrezKitError):

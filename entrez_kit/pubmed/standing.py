@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.pubmed.models import GRAVITY, NOTICE_DATE, RetractionStatus, Standing, StandingNotice, StandingStatus
+from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 
 RETRACTED: Final = "retracted"
 
@@ -109,14 +110,14 @@ def determine_standing(
         title: a publisher's mark before it counts if types and related records show no retraction.
         abstract: a withdrawn preprint is recognized by its abstract.
     """
-    listed = list(corrections)
+    all_corrections = list(corrections)
     kinds = [kind.lower().replace("-", " ") for kind in publication_types if _TELLING.search(kind)]
     marked = _TITLE.match(title) if title and title[0] in _FIRST_LETTERS else None
-    if not (listed or kinds or marked):
+    if not (all_corrections or kinds or marked):
         return None
     preprint = "preprint" in kinds
     types = {_TYPES[kind] for kind in kinds if kind in _TYPES}
-    notices = [notice for item in listed if (notice := _read_notice(item, preprint=preprint)) is not None]
+    notices = [notice for item in all_corrections if (notice := _read_notice(item, preprint=preprint)) is not None]
     statuses = types | {notice.status for notice in notices}
     if "reinstated" in statuses and "retracted" not in types:
         statuses -= LIFTED
@@ -133,9 +134,9 @@ def determine_standing(
         statuses.discard("retracted")
     if not statuses:
         return None
-    known = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
-    known.sort(key=lambda notice: GRAVITY.index(notice.status))
-    return Standing(status=min(statuses, key=GRAVITY.index), notices=known)
+    named_notices = [notice for notice in notices if notice.pmid or notice.doi or notice.citation or notice.reason]
+    named_notices.sort(key=lambda notice: GRAVITY.index(notice.status))
+    return Standing(status=min(statuses, key=GRAVITY.index), notices=named_notices)
 
 
 def determine_standing_of_article(article: Any) -> Standing | None:
@@ -186,8 +187,8 @@ def determine_standing_of_jats(
         related: the type of each related-article as ``kind``, its ``doi``, ``pmid``, and its text as ``citation``.
         title: the title; a publisher's mark before it counts.
     """
-    own = (article_type or "").lower()
-    types = ["Retracted Publication"] if own == "retracted-article" else [own]
+    type_text = (article_type or "").lower()
+    types = ["Retracted Publication"] if type_text == "retracted-article" else [type_text]
     by_types = determine_standing(publication_types=types, title=title)
     notices = []
     for item in related:
@@ -203,15 +204,13 @@ def determine_standing_of_jats(
     )
 
 
-def choose_graver(one: Standing | None, other: Standing | None) -> Standing | None:
+def choose_graver(first: Standing | None, second: Standing | None) -> Standing | None:
     """Return the graver of two statuses; the first one if they are equal."""
-    known = [standing for standing in (one, other) if standing is not None]
-    return min(known, key=lambda standing: GRAVITY.index(standing.status), default=None)
+    standings = [standing for standing in (first, second) if standing is not None]
+    return min(standings, key=lambda standing: GRAVITY.index(standing.status), default=None)
 
 
 def _read_notice(item: Mapping[str, Any], *, preprint: bool) -> StandingNotice | None:
-    from entrez_kit.pubmed.xml.dates import convert_to_iso_date
-
     kind = str(item.get("kind") or "")
     citation, note = str(item.get("citation") or ""), str(item.get("note") or "")
     status = KINDS.get(kind)

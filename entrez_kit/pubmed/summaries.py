@@ -57,7 +57,7 @@ JSON: Final = JsonShape(
             },
         },
     },
-    due="result.uids",
+    required="result.uids",
 )
 
 Fields = dict[str, Any]
@@ -156,11 +156,11 @@ def _read_summary(fields: Fields) -> BriefSummary:
     title = convert_to_plain_text(str(fields.get("title") or fields.get("booktitle") or ""))
     standing = determine_standing(publication_types=types, corrections=related, title=title)
     published, electronic = str(fields.get("pubdate") or ""), str(fields.get("epubdate") or "")
-    named = [(convert_to_plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
+    names = [(convert_to_plain_text(name), kind.lower().startswith("editor")) for name, kind in people if name]
     return BriefSummary(
         pmid=pmid,
         title=title,
-        authors=", ".join([name for name, editor in named if not editor] or [name for name, _ in named]) or None,
+        authors=", ".join([name for name, editor in names if not editor] or [name for name, _ in names]) or None,
         source=_read_source(fields, published) or None,
         pub_date=convert_to_iso_date(published) if published else None,
         epub_date=convert_to_iso_date(electronic) if electronic else None,

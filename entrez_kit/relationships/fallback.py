@@ -55,7 +55,7 @@ def read_cited_articles(services: Services, pmids: list[str]) -> dict[str, list[
 
 
 def fetch_from_europepmc(
-    services: Services, relation: Relation, pmid: str, wanted: int
+    services: Services, relation: Relation, pmid: str, limit: int
 ) -> tuple[list[RelatedArticle], int, int]:
     """Return Europe PMC's articles, their total number, and how many requests were sent.
 
@@ -64,16 +64,16 @@ def fetch_from_europepmc(
         UpstreamError: Europe PMC did not answer, or the reply is invalid.
         RateLimited: Europe PMC refused, or no slot is free before the deadline.
     """
-    what: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
+    direction: Literal["citations", "references"] = "citations" if relation == "pubmed_citedin" else "references"
     articles: list[RelatedArticle] = []
     seen: set[tuple[str | None, ...]] = set()
-    size = min(max(wanted, 25), MAX_PAGE)
+    size = min(max(limit, 25), MAX_PAGE)
     total, page = 0, 0
     while True:
         page += 1
         try:
             reply = services.europepmc.fetch_links(
-                what, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
+                direction, "MED", pmid, page=page, page_size=size, read=lambda content: read_page(content, relation)
             )
         except EntityNotFound:
             return articles, len(articles), page
@@ -84,7 +84,7 @@ def fetch_from_europepmc(
             if article.pmid != pmid and any(key) and key not in seen:
                 seen.add(key)
                 articles.append(article)
-        if not records or page * size >= total or len(articles) >= wanted:
+        if not records or page * size >= total or len(articles) >= limit:
             return articles, max(total, len(articles)), page
 
 
@@ -113,7 +113,7 @@ LINKED: Final = JsonShape(
         "citationList": {"citation": [_LINKED_RECORD]},
         "referenceList": {"reference": [_LINKED_RECORD]},
     },
-    due="hitCount",
+    required="hitCount",
 )
 
 

@@ -3,6 +3,10 @@
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
+from entrez_kit.pubmed.record_batches import RecordBatches
+from entrez_kit.pubmed.record_fetcher import Retrieval
+from entrez_kit.pubmed.resolution import resolve
+from entrez_kit.relationships.related_articles import add_registrations, describe, find_related, not_found_error
 from entrez_kit.relationships.related_documents import (
     MAX_MCP_BUDGET,
     MAX_MCP_DEPTH,
@@ -11,6 +15,7 @@ from entrez_kit.relationships.related_documents import (
     RelationshipsRequest,
     RelationshipsResult,
 )
+from entrez_kit.relationships.snowball import collect_network
 from entrez_kit.services import Services
 
 
@@ -28,9 +33,6 @@ def article_relationships(services: Services, request: RelationshipsRequest) -> 
     Source: ELink (neighbor_score, neighbor), ESummary; EFetch for reference lists and citations; Europe PMC; PMC ID
     Converter for a PMCID or DOI.
     """
-    from entrez_kit.relationships.related_articles import add_registrations, describe, find_related
-    from entrez_kit.relationships.snowball import collect_network
-
     request = _resolve_pmid(services, request)
     if request.relationship_type == "citation_formats":
         return _format_citations(services, request)
@@ -64,9 +66,6 @@ def _resolve_pmid(services: Services, request: RelationshipsRequest) -> Relation
     identifier = read_identifier(request.source_pmid)
     if identifier is None or identifier.kind == "pmid":
         return request
-    from entrez_kit.pubmed.record_batches import RecordBatches
-    from entrez_kit.pubmed.resolution import resolve
-    from entrez_kit.relationships.related_articles import not_found_error
 
     pmid = resolve(services, [identifier], RecordBatches(services).fetch_by_pmid)[identifier.value]
     if isinstance(pmid, EntrezKitError):
@@ -79,8 +78,6 @@ def _resolve_pmid(services: Services, request: RelationshipsRequest) -> Relation
 def _format_citations(services: Services, request: RelationshipsRequest) -> RelationshipsResult:
     """Format the article in every requested style."""
     from entrez_kit.citations.format_citations import format_articles
-    from entrez_kit.pubmed.record_fetcher import Retrieval
-    from entrez_kit.relationships.related_articles import not_found_error
 
     retrieval = Retrieval.of_ids(services, [request.source_pmid])
     fetched = list(retrieval)

@@ -86,8 +86,8 @@ def read_links(content: bytes, relation: Relation, pmids: Collection[str]) -> di
         content, pmids, lambda link: link.link_name == name and link.db_to in ("", "pubmed") and link.has_target
     )
     links_of_source = {
-        source: [LinkedArticle(link.id, link.score if scored else None) for link in own if link.id != source]
-        for source, own in links.items()
+        source: [LinkedArticle(link.id, link.score if scored else None) for link in own_links if link.id != source]
+        for source, own_links in links.items()
     }
     if errors and not links_of_source:
         raise not_followed_error(errors[0])

@@ -9,6 +9,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, NotConfigured
 from entrez_kit.base.frontend_text import CHECK_IDS, join_names, join_with
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import BriefSummary
+from entrez_kit.pubmed.record_fetcher import fetch_articles
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.relationships.fallback import build_url, fetch_from_europepmc, read_cited_articles
 from entrez_kit.relationships.links import SCORED, SCORES_DEADLINE_MS, LinkedArticle, fetch_links
@@ -53,12 +54,12 @@ def not_found_error(pmid: str) -> EntityNotFound:
     )
 
 
-def find_related(services: Services, relation: Relation, pmid: str, wanted: int) -> RelatedArticles:
+def find_related(services: Services, relation: Relation, pmid: str, limit: int) -> RelatedArticles:
     """Find the articles related to one article, in the first source that has them.
 
     Args:
         pmid: the article to start from.
-        wanted: how many articles the caller needs; no more are requested from Europe PMC.
+        limit: how many articles the caller needs; no more are requested from Europe PMC.
 
     Raises:
         EntityNotFound: the article does not exist.
@@ -80,7 +81,7 @@ def find_related(services: Services, relation: Relation, pmid: str, wanted: int)
     if down is None:
         related.requests += 1
         related.warnings += describe(services, pmid, ())[1]
-    _try_other_sources(services, relation, pmid, wanted, related, down)
+    _try_other_sources(services, relation, pmid, limit, related, down)
     return related
 
 
@@ -133,7 +134,7 @@ def _try_other_sources(
     services: Services,
     relation: Relation,
     pmid: str,
-    wanted: int,
+    limit: int,
     related: RelatedArticles,
     down: EntrezKitError | None,
 ) -> None:
@@ -147,7 +148,7 @@ def _try_other_sources(
     if relation == "pubmed_references":
         sources.append(("pubmed_record", "the PubMed record itself", read_related))
     if relation != "pubmed_similar_articles":
-        sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, wanted)))
+        sources.append(("europepmc", "Europe PMC", lambda: fetch_from_europepmc(services, relation, pmid, limit)))
     source = tracing.name_source("NCBI", begins=True)
     because = f"NCBI's ELink did not answer ({down.message})" if down else f"{source} has no such links"
     failures: list[EntrezKitError] = [down] if down else []
@@ -257,8 +258,6 @@ def add_registrations(
     services: Services, articles: Sequence[RelatedArticle]
 ) -> tuple[list[RelatedArticle], list[Warn]]:
     """Add the numbers of registered trials and data from the records. Missing records are a warning."""
-    from entrez_kit.pubmed.record_fetcher import fetch_articles
-
     pmids = [article.pmid for article in articles if article.pmid]
     try:
         records = fetch_articles(services, pmids) if pmids else {}

@@ -92,7 +92,9 @@ def write_decisions(decisions: Iterable[ScreeningDecision], records: Sequence[Re
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(COLUMNS)
-    for decision in sorted(decisions, key=lambda one: (order.get(one.id, len(order)), one.id, STAGES.index(one.stage))):
+    for decision in sorted(
+        decisions, key=lambda decision: (order.get(decision.id, len(order)), decision.id, STAGES.index(decision.stage))
+    ):
         cited = by_id[decision.id].cite() if decision.id in by_id else ""
         writer.writerow(
             (

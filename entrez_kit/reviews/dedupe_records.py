@@ -5,7 +5,6 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import StoreError
 from entrez_kit.core.model import Warned
 from entrez_kit.core.operation import DocumentOperation
@@ -19,7 +18,6 @@ from entrez_kit.references.merge.merge_documents import (
 from entrez_kit.references.merge.merge_references import merge_entries
 from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
 from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
-from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.records import ReviewRecord, convert_to_entries
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
@@ -58,16 +56,7 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
         if is_same and any(run.step == "dedupe" for run in review.runs) and pairs == review.read_file(PAIRS):
             number = None
         else:
-            run = Run(
-                number=review.next_run,
-                step="dedupe",
-                started=started,
-                finished=get_now(),
-                version=__version__,
-                counts=counts,
-                warnings=result.warnings,
-                records_sha256="",
-            )
+            run = review.end_run("dedupe", started, counts=counts, warnings=result.warnings)
             save(review, run, pairs=pairs)
     return DedupeResult(
         run=number,
@@ -130,7 +119,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
 def list_works(records: Iterable[ReviewRecord]) -> dict[str, list[ReviewRecord]]:
     """Return the records of each work by the id of its representative, the representative first."""
     works: dict[str, list[ReviewRecord]] = {}
-    for record in sorted(records, key=lambda one: one.is_duplicate):
+    for record in sorted(records, key=lambda record: record.is_duplicate):
         works.setdefault(record.work or record.id, []).append(record)
     return works
 

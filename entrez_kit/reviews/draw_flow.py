@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from itertools import pairwise
 from textwrap import wrap
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrez_kit.reviews.flow import Flow
 
@@ -67,6 +68,23 @@ class _Step:
 
     main: _Box
     side: _Box | None = None
+
+
+class _Column(NamedTuple):
+    """A column of boxes in the wide diagram."""
+
+    x: float
+    width: float
+
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+
+_MAIN: Final = _Column(46, 280)
+_SIDE: Final = _Column(366, 270)
+_OTHER_MAIN: Final = _Column(676, 240)
+_OTHER_SIDE: Final = _Column(956, 220)
 
 
 def _format_count(flow: Flow, name: str) -> str:
@@ -170,30 +188,49 @@ def draw_flow(flow: Flow, title: str, *, narrow: bool = False) -> str:
 
 def _draw_wide(flow: Flow, title: str) -> str:
     steps, others, included = _list_steps(flow), _list_other_steps(flow), _build_included(flow)
-    left, widths = 46.0, (280.0, 270.0)
-    columns = [left, left + widths[0] + 40]
-    columns += [columns[1] + widths[1] + 40, columns[1] + widths[1] + 40 + 240 + 40]
-    parts: list[str] = []
-    y, tops = 44.0, []
+    tops = _place_boxes(steps, others, included)
+    bottom = included.y + included.height + 14
+    parts = _connect_boxes(steps, others, included)
+    for box in (box for step in [*steps, *others] for box in (step.main, step.side) if box is not None):
+        parts += box.draw()
+    parts += included.draw()
+    for label, first, following in zip(
+        STEPS, (tops[0], tops[1], tops[-1]), (tops[1], tops[-1], bottom + 20), strict=True
+    ):
+        parts += _strip(label, first, following - GAP - first)
+    width = (_OTHER_SIDE if others else _SIDE).right + 14
+    parts.append(_draw_heading("Identification of studies via databases and registers", _MAIN.x, _SIDE.right))
+    if others:
+        parts.append(_draw_heading("Identification of studies via other methods", _OTHER_MAIN.x, _OTHER_SIDE.right))
+    return _write_document(parts, width, bottom, title, describe_flow(flow), "wide")
+
+
+def _place_boxes(steps: Sequence[_Step], others: Sequence[_Step], included: _Box) -> list[float]:
+    """Place the boxes in rows, and return the top of each row; other methods begin in the first row."""
     rows: list[list[_Step]] = [[step] for step in steps]
     for number, step in zip((0, 2, 3), others, strict=False):
         rows[number].append(step)
+    y, tops = 44.0, []
     for row in rows:
         tops.append(y)
         height = 0.0
-        for place, step in enumerate(row):
-            step.main.set_place(columns[2 * place], y, widths[0] if not place else 240)
+        for step, main, side in zip(row, (_MAIN, _OTHER_MAIN), (_SIDE, _OTHER_SIDE), strict=False):
+            step.main.set_place(main.x, y, main.width)
             height = max(height, step.main.height)
             if step.side is not None:
-                step.side.set_place(columns[2 * place + 1], y, widths[1] if not place else 220)
+                step.side.set_place(side.x, y, side.width)
                 height = max(height, step.side.height)
         y += height + GAP
-    included.set_place(columns[0], y, widths[0])
-    tops.append(y)
-    bottom = y + included.height + 14
+    included.set_place(_MAIN.x, y, _MAIN.width)
+    return [*tops, y]
+
+
+def _connect_boxes(steps: Sequence[_Step], others: Sequence[_Step], included: _Box) -> list[str]:
+    """Return the arrows down each column, to the boxes at the side, and from other methods to the last box."""
+    parts: list[str] = []
     for above, below in zip([step.main for step in steps], [*(step.main for step in steps[1:]), included], strict=True):
         parts.append(_draw_arrow(above.x + 130, above.y + above.height, above.x + 130, below.y))
-    for above, below in zip([box.main for box in others], [box.main for box in others[1:]], strict=False):
+    for above, below in pairwise(step.main for step in others):
         parts.append(_draw_arrow(above.x + 110, above.y + above.height, above.x + 110, below.y))
     for step in [*steps, *others]:
         if step.side is not None:
@@ -206,23 +243,15 @@ def _draw_wide(flow: Flow, title: str) -> str:
             f'{included.x + included.width + 9:g},{middle:g}" fill="none" stroke="#333333" stroke-width="1.2"/>'
         )
         parts.append(_draw_head(included.x + included.width, middle, -1, 0))
-    for box in (box for step in [*steps, *others] for box in (step.main, step.side) if box is not None):
-        parts += box.draw()
-    parts += included.draw()
-    for label, first, last_top in zip(
-        STEPS, (tops[0], tops[1], tops[-1]), (tops[1], tops[-1], bottom + 20), strict=True
-    ):
-        parts += _strip(label, first, last_top - GAP - first)
-    width = columns[1] + widths[1] + 14 if not others else columns[3] + 220 + 14
-    heads = [("Identification of studies via databases and registers", columns[0], columns[1] + widths[1])]
-    if others:
-        heads.append(("Identification of studies via other methods", columns[2], columns[3] + 220))
-    for text, start, end in heads:
-        parts.append(
-            f'<rect x="{start:g}" y="8" width="{end - start:g}" height="24" rx="3" fill="#f3d27a" stroke="none"/>'
-            f'<text x="{(start + end) / 2:g}" y="25" text-anchor="middle" font-weight="bold">{clean(text)}</text>'
-        )
-    return _write_document(parts, width, bottom, title, describe_flow(flow), "wide")
+    return parts
+
+
+def _draw_heading(text: str, start: float, end: float) -> str:
+    """Return the heading above the boxes from ``start`` to ``end``."""
+    return (
+        f'<rect x="{start:g}" y="8" width="{end - start:g}" height="24" rx="3" fill="#f3d27a" stroke="none"/>'
+        f'<text x="{(start + end) / 2:g}" y="25" text-anchor="middle" font-weight="bold">{clean(text)}</text>'
+    )
 
 
 def _draw_narrow(flow: Flow, title: str) -> str:

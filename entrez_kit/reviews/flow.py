@@ -271,13 +271,13 @@ def _choose_decisions(
         if (earlier.decision, earlier.reason) != (decision.decision, decision.reason):
             contradictory += [earlier, decision]
     if unknown:
-        raise _contradiction("decisions name records that the review does not have", unknown)
+        raise _contradiction_error("decisions name records that the review does not have", unknown)
     if contradictory:
-        raise _contradiction("decisions on one work contradict each other", contradictory)
+        raise _contradiction_error("decisions on one work contradict each other", contradictory)
     return chosen
 
 
-def _contradiction(problem: str, decisions: Sequence[ScreeningDecision]) -> InvalidInput:
+def _contradiction_error(problem: str, decisions: Sequence[ScreeningDecision]) -> InvalidInput:
     named = [
         f"{decision.id} (line {decision.line})" if decision.line else decision.id for decision in decisions[:MAX_NAMED]
     ]
@@ -298,16 +298,16 @@ def _find_fate(
     later = [decision for decision in (screened, assessed) if decision is not None]
     if before is not None:
         if later:
-            raise _contradiction("a work was excluded before screening and also screened", [before, *later])
+            raise _contradiction_error("a work was excluded before screening and also screened", [before, *later])
         fate = "excluded_automatic" if before.by == AUTOMATION else "excluded_other"
         return fate, before.reason or NO_REASON
     if not later and all(record.gone is not None and record.gone.reason != "no_longer_matching" for record in group):
         return "excluded_other", "Deleted from PubMed"
     if assessed is not None:
         if screened is not None and screened.decision == "exclude":
-            raise _contradiction("a work was excluded by title and abstract, and has a full-text decision", later)
+            raise _contradiction_error("a work was excluded by title and abstract, and has a full-text decision", later)
         if screened is None and is_main:
-            raise _contradiction("a work has a full-text decision and none on title and abstract", later)
+            raise _contradiction_error("a work has a full-text decision and none on title and abstract", later)
         if assessed.decision == "not_retrieved":
             return "not_retrieved", ""
         return ("included", "") if assessed.decision == "include" else ("excluded", assessed.reason or NO_REASON)

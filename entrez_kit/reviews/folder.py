@@ -15,21 +15,23 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import ValidationError
 
+from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.private_files import acquire_lock, refuse_foreign_links
+from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.core.model import Result, Warn
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.reviews.decisions import ScreeningDecision, read_decisions, write_decisions
-from entrez_kit.reviews.journal import Run
+from entrez_kit.reviews.journal import Run, Step
 from entrez_kit.reviews.records import ReviewRecord, sort_key
 from entrez_kit.reviews.review_settings import FILE, ReviewSettings, describe_field_problem, read_settings
-from entrez_kit.reviews.ro_crate import CRATE, list_described, write_crate
+from entrez_kit.reviews.ro_crate import list_described, write_crate
 
 RECORDS: Final = "records.jsonl"
 RUNS: Final = "runs.jsonl"
@@ -95,6 +97,27 @@ class Review:
     def next_run(self) -> int:
         """The number of the next run."""
         return self.runs[-1].number + 1 if self.runs else 1
+
+    def reset_works(self) -> None:
+        """Remove the result of the deduplication, which new records may change."""
+        for record in self.records:
+            record.work, record.family = None, []
+
+    def end_run(self, step: Step, started: str, **facts: Any) -> Run:
+        """Return the run that ends now, for ``save``.
+
+        Args:
+            facts: the other fields of the run.
+        """
+        return Run(
+            number=self.next_run,
+            step=step,
+            started=started,
+            finished=get_now(),
+            version=__version__,
+            records_sha256="",
+            **facts,
+        )
 
     @property
     def is_deduplicated(self) -> bool:
@@ -388,7 +411,7 @@ def _discard(staged: Path) -> None:
     """Remove the staged files: ``commit.json`` last, so that a kill in between leaves nothing to finish."""
     if not staged.exists():
         return
-    names = sorted(staged.iterdir(), key=lambda one: one.name == _COMMIT)
+    names = sorted(staged.iterdir(), key=lambda path: path.name == _COMMIT)
     for name in names:
         if name.is_dir() and not name.is_symlink():
             raise InvalidInput(

@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import Argument, FrontendText, join_names
 from entrez_kit.core.model import Result, Warned, omit_if_empty
@@ -16,7 +15,7 @@ from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
-from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.match_rows import MatchedBy, RowMatcher
 from entrez_kit.reviews.read_screening import Row, read_rows
 from entrez_kit.reviews.search_review import ReviewRequest
@@ -98,18 +97,14 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
             number = review.next_run
             review.decisions = imported.decisions
             compute_flow(review)  # contradictions with other stages are an error before anything is stored
-            run = Run(
-                number=number,
-                step="screen_import",
-                started=started,
-                finished=get_now(),
-                version=__version__,
+            run = review.end_run(
+                "screen_import",
+                started,
                 source=request.stage,
                 files=[
                     FileOfRun(name=file.file.rpartition("/")[2], sha256=_compute_hash(file)) for file in request.files
                 ],
                 counts={"rows": len(rows), "applied": imported.applied},
-                records_sha256="",
             )
             save(review, run)
     return ScreenImportResult(
@@ -147,7 +142,7 @@ class _DecisionImport:
             for decision in review.decisions
             if decision.stage == request.stage
         }
-        kinds = {name.casefold(): one.kind for name, one in review.settings.sources.items()}
+        kinds = {name.casefold(): source.kind for name, source in review.settings.sources.items()}
         self._main = {
             record.work or record.id
             for record in review.records
@@ -199,17 +194,19 @@ class _DecisionImport:
             by=AUTOMATION if self._request.automation else "",
             study=first.study if choice == "include" and self._request.stage == "full_text" else "",
         )
-        known = self._known.get(work)
-        if known is not None:
-            if (known.decision, known.reason) == (new.decision, new.reason or known.reason):
+        earlier = self._known.get(work)
+        if earlier is not None:
+            if (earlier.decision, earlier.reason) == (new.decision, new.reason or earlier.reason):
                 self.unchanged += 1
                 self.repeated += len(decided) - 1
                 return
             if not self._request.replace:
-                self._refuse(work, decided, f"the review has the decision {known.decision} {known.reason}".rstrip())
+                self._refuse(work, decided, f"the review has the decision {earlier.decision} {earlier.reason}".rstrip())
                 return
             self.decisions = [
-                decision for decision in self.decisions if not (decision.stage == new.stage and decision.id == known.id)
+                decision
+                for decision in self.decisions
+                if not (decision.stage == new.stage and decision.id == earlier.id)
             ]
         self.decisions.append(new)
         self.applied += 1

@@ -1,21 +1,21 @@
 """Import the records of other databases into a review."""
 
 import hashlib
+from collections.abc import Iterable, Sequence
 from datetime import date
 from pathlib import PurePath
 from typing import ClassVar, Final
 
 from pydantic import Field, field_validator
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.core.model import Warned, WrongValue
+from entrez_kit.core.model import Warn, Warned, WrongValue
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
-from entrez_kit.reviews.folder import get_now, open_review, save
-from entrez_kit.reviews.journal import FileOfRun, Run
-from entrez_kit.reviews.records import convert_entries, make_slug
+from entrez_kit.reviews.folder import Review, get_now, open_review, save
+from entrez_kit.reviews.journal import FileOfRun
+from entrez_kit.reviews.records import ReviewRecord, convert_entries, make_slug
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -70,68 +70,88 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     """
     started = get_now()
     with open_review(request.folder) as review:
-        slug = make_slug(request.source)
-        names = {make_slug(record.source): record.source for record in review.records}
-        names |= {make_slug(name): name for name in review.settings.sources}
-        source, number = names.get(slug, request.source), review.next_run
-        if slug == "pubmed" and any(run.step == "search" for run in review.runs):
-            raise InvalidInput(
-                "The records of PubMed come from the search of this review.",
-                invalid_input=request.source,
-                recovery_hint="Name the source of these files, such as MEDLINE (Ovid).",
-                details={"reason": "source_searched"},
-            )
-        known_ids = {record.id for record in review.records}
-        files = [
+        source, number = _name_source(review, request.source), review.next_run
+        files = [  # without the folders of the user
             file.model_copy(update={"source": source, "file": PurePath(file.file).name or file.file})
             for file in request.files
         ]
-        entries, file_names, warnings = read_files(files)
-        listed: list[FileOfRun] = []
-        new = []
-        for name, file in zip(file_names, files, strict=True):
-            imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
-            fresh = [record for record in imported if record.id not in known_ids]
-            known_ids |= {record.id for record in fresh}
-            new += fresh
-            content = (file.text or repr(file.references)).encode()
-            listed.append(
-                FileOfRun(
-                    name=name,
-                    sha256=hashlib.sha256(content).hexdigest(),
-                    records=len(imported),
-                    added=len(fresh),
-                    known=len(imported) - len(fresh),
-                )
-            )
-        counts = {name: sum(getattr(file, name) for file in listed) for name in ("records", "added", "known")}
+        file_counts, new, warnings = _read_records(files, source, {record.id for record in review.records}, number)
+        counts = {name: sum(getattr(file, name) for file in file_counts) for name in ("records", "added", "known")}
         if new:
             review.records += new
-            for record in review.records:
-                record.work, record.family = None, []
+            review.reset_works()
         earlier = {
             file.sha256 for run in review.runs if run.step == "import" and run.source == source for file in run.files
         }
-        is_repeated = not new and all(file.sha256 in earlier for file in listed)
+        is_repeated = not new and all(file.sha256 in earlier for file in file_counts)
         if not is_repeated:
-            run = Run(
-                number=number,
-                step="import",
-                started=started,
-                finished=get_now(),
-                version=__version__,
+            run = review.end_run(
+                "import",
+                started,
                 source=source,
                 platform=request.platform,
                 searched=request.searched,
-                files=listed,
+                files=file_counts,
                 counts=counts,
                 warnings=warnings,
-                records_sha256="",
             )
             save(review, run)
     return ReviewImportResult(
-        run=None if is_repeated else number, source=source, files=listed, **counts, warnings=warnings
+        run=None if is_repeated else number, source=source, files=file_counts, **counts, warnings=warnings
     )
+
+
+def _name_source(review: Review, given_name: str) -> str:
+    """Return the name of a source as the review has it, if it has this source.
+
+    Raises:
+        InvalidInput: the source is PubMed, which this review searches.
+    """
+    slug = make_slug(given_name)
+    if slug == "pubmed" and any(run.step == "search" for run in review.runs):
+        raise InvalidInput(
+            "The records of PubMed come from the search of this review.",
+            invalid_input=given_name,
+            recovery_hint="Name the source of these files, such as MEDLINE (Ovid).",
+            details={"reason": "source_searched"},
+        )
+    names = {make_slug(record.source): record.source for record in review.records}
+    names |= {make_slug(name): name for name in review.settings.sources}
+    return names.get(slug, given_name)
+
+
+def _read_records(
+    files: Sequence[FileToMerge], source: str, known_ids: Iterable[str], number: int
+) -> tuple[list[FileOfRun], list[ReviewRecord], list[Warn]]:
+    """Read the records of files of one source.
+
+    Args:
+        known_ids: the ids of the records that the review already has.
+        number: the number of the run.
+
+    Returns:
+        The files with their numbers of records, the records that are new, and warnings.
+    """
+    entries, file_names, warnings = read_files(files)
+    seen_ids = set(known_ids)
+    file_counts: list[FileOfRun] = []
+    new: list[ReviewRecord] = []
+    for name, file in zip(file_names, files, strict=True):
+        imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
+        fresh = [record for record in imported if record.id not in seen_ids]
+        seen_ids |= {record.id for record in fresh}
+        new += fresh
+        content = (file.text or repr(file.references)).encode()
+        file_counts.append(
+            FileOfRun(
+                name=name,
+                sha256=hashlib.sha256(content).hexdigest(),
+                records=len(imported),
+                added=len(fresh),
+                known=len(imported) - len(fresh),
+            )
+        )
+    return file_counts, new, warnings
 
 
 IMPORT_RECORDS: Final = DocumentOperation(

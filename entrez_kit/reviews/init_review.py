@@ -6,13 +6,12 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.reviews.folder import Review, get_now, lock_review, review_file_error, save
-from entrez_kit.reviews.journal import FileOfRun, Run
+from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
 from entrez_kit.strategies.translated_lines import StrategyText
@@ -67,17 +66,8 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
             if not (folder / ".gitignore").exists():
                 (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
             review = Review(folder, read_settings(settings, FILE), [], [], [])
-            time = get_now()
-            run = Run(
-                number=1,
-                step="init",
-                started=time,
-                finished=time,
-                version=__version__,
-                files=[FileOfRun(name=STRATEGY, sha256=hashlib.sha256(strategy).hexdigest())],
-                records_sha256="",
-            )
-            save(review, run)
+            files = [FileOfRun(name=STRATEGY, sha256=hashlib.sha256(strategy).hexdigest())]
+            save(review, review.end_run("init", get_now(), files=files))
             (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
     except OSError as exc:
         raise review_file_error(folder, exc) from None

@@ -50,10 +50,10 @@ def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     without = _list_without_strategy(review, flow)
     items = []
     for number, name in enumerate(ITEMS, start=1):
-        own = settings.prisma_s.get(str(number), "")
-        texts = [text for text in (own, answers.get(number, "")) if text]
+        answer = settings.prisma_s.get(str(number), "")
+        texts = [text for text in (answer, answers.get(number, "")) if text]
         is_open = not texts
-        if number == STRATEGIES and without and not own:
+        if number == STRATEGIES and without and not answer:
             texts.append(f"To be completed: no strategy file of {join_names(without)} (strategy in review.toml).")
             is_open = True
         missing = f"To be completed: add {number} to [prisma_s] in review.toml."
@@ -120,8 +120,11 @@ def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
         platform = find_platform(review, name)
         return f"{name} ({platform})" if platform and platform != name else name
 
-    limits = [("PubMed", settings.pubmed.limits), *((name, one.limits) for name, one in settings.sources.items())]
-    filters = [("PubMed", settings.pubmed.filters), *((name, one.filters) for name, one in settings.sources.items())]
+    limits = [("PubMed", settings.pubmed.limits), *((name, source.limits) for name, source in settings.sources.items())]
+    filters = [
+        ("PubMed", settings.pubmed.filters),
+        *((name, source.filters) for name, source in settings.sources.items()),
+    ]
     dates = [f"{name}: {', '.join(find_dates(review, name))}" for name in names if find_dates(review, name)]
     answers = {
         1: "; ".join(describe(source.source) for source in flow.sources if source.kind == "database"),

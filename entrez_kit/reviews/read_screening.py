@@ -102,9 +102,9 @@ def _read_table(text: str, name: str) -> Iterator[Row]:
 def _read_references(file: FileToMerge) -> Iterator[Row]:
     entries, _, _ = read_files([file])
     for entry in entries:
-        one = entry.reference
+        reference = entry.reference
         keys = [(kind, value) for kind, value in entry.keys.items() if kind in ("pmid", "doi", "pmcid")]
-        cells = [*keys, ("title", one.title or ""), ("year", one.year or "")]
+        cells = [*keys, ("title", reference.title or ""), ("year", reference.year or "")]
         yield _read_row([*cells, *((tag.lower(), value) for tag, value in entry.original.fields)], entry.id)
 
 

@@ -193,7 +193,7 @@ def convert_entries(entries: Iterable[Entry], source: str, run: int) -> Iterator
         keys, content = entry.keys, _fingerprint(entry)
         seen[entry.file, content] += 1
         number = seen[entry.file, content]
-        digest = content if number == 1 else _digest(f"{content} {number}")
+        digest = content if number == 1 else _compute_digest(f"{content} {number}")
         is_pubmed = slug == "pubmed" and keys.get("pmid") and number == 1
         yield ReviewRecord(
             id=make_pubmed_id(source, keys["pmid"]) if is_pubmed else f"ek-{slug}-{digest}",
@@ -218,13 +218,15 @@ ID_NOTE: Final = "record: "
 
 
 def _fingerprint(entry: Entry) -> str:
-    one = entry.reference
+    reference = entry.reference
     keys = [(kind, value) for kind, value in sorted(entry.keys.items()) if kind != "key"]
-    title = fold_title(to_one_line(one.title or one.text))
-    return _digest(repr((title, one.first_author, one.year, one.volume, one.issue, one.pages, keys)))
+    title = fold_title(to_one_line(reference.title or reference.text))
+    return _compute_digest(
+        repr((title, reference.first_author, reference.year, reference.volume, reference.issue, reference.pages, keys))
+    )
 
 
-def _digest(text: str) -> str:
+def _compute_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

@@ -63,8 +63,8 @@ class ReviewSettings(_SettingsTable):
 
     def get_source(self, name: str) -> SourceSettings:
         """Return the settings of a source; defaults if it has none."""
-        wanted = name.casefold()
-        return next((one for key, one in self.sources.items() if key.casefold() == wanted), SourceSettings())
+        folded = name.casefold()
+        return next((source for key, source in self.sources.items() if key.casefold() == folded), SourceSettings())
 
 
 def read_settings(text: str, name: str) -> ReviewSettings:
@@ -93,9 +93,9 @@ def describe_field_problem(error: ErrorDetails) -> str:
 
 def _find_line(text: str, place: list[str]) -> int | None:
     """Return the line of a key or of its table."""
-    for wanted in reversed(place):
+    for name in reversed(place):
         for number, line in enumerate(text.splitlines(), start=1):
-            if line.partition("=")[0].strip().strip('"[]').rpartition(".")[2].strip('"') == wanted:
+            if line.partition("=")[0].strip().strip('"[]').rpartition(".")[2].strip('"') == name:
                 return number
     return None
 

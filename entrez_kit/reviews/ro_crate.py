@@ -1,21 +1,16 @@
-"""Describe the folder of a review as RO-Crate 1.3: its files with hashes, and its runs as actions.
-
-The specification is https://w3id.org/ro/crate/1.3, with the profile Process Run Crate 0.6 for the runs.
-"""
+"""Describe the folder of a review as RO-Crate: its files with hashes, and its runs as actions."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.base.numerals import format_count
+from entrez_kit.base.ro_crate import Entity, build_crate, describe_file, describe_program, refer
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.review_settings import ReviewSettings
 
-CRATE: Final = "ro-crate-metadata.json"
-SPECIFICATION: Final = "https://w3id.org/ro/crate/1.3"
-PROFILE: Final = "https://w3id.org/ro/wfrun/process/0.6"
 REPORT: Final = "report"
 NO_LICENSE: Final = "The authors of the review have not named a license."
 DESCRIPTIONS: Final[Mapping[str, str]] = {
@@ -30,15 +25,6 @@ DESCRIPTIONS: Final[Mapping[str, str]] = {
     "report/appendix.md": "Strategies as printed",
     "report/appendix.docx": "Strategies as printed, for Word",
 }
-_TYPES: Final[Mapping[str, str]] = {
-    "csv": "text/csv",
-    "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-    "html": "text/html",
-    "jsonl": "application/jsonl",
-    "md": "text/markdown",
-    "svg": "image/svg+xml",
-    "toml": "application/toml",
-}
 _STEPS: Final[Mapping[str, str]] = {
     "init": "Creation of the review",
     "search": "Search",
@@ -47,7 +33,6 @@ _STEPS: Final[Mapping[str, str]] = {
     "screen_import": "Import of decisions",
     "update": "Update",
 }
-Entity = dict[str, Any]
 
 
 def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[str, bytes]) -> bytes:
@@ -57,42 +42,34 @@ def write_crate(settings: ReviewSettings, runs: Sequence[Run], files: Mapping[st
         files: the content of all files to describe, by their path in the folder.
     """
     entities = [*_describe_files(files)]
-    known = {(entity["@id"], entity["sha256"]) for entity in entities}
+    known_files = {(entity["@id"], entity["sha256"]) for entity in entities}
     more: dict[str, Entity] = {}
-    actions = [_describe_run(run, known, more) for run in runs]
+    actions = [_describe_run(run, known_files, more) for run in runs]
     people = [name for part in settings.authors.split(";") if (name := " ".join(part.split()))]
     authors = [{"@id": f"#author-{n}", "@type": "Person", "name": name} for n, name in enumerate(people, start=1)]
     root: Entity = {
-        "@id": "./",
-        "@type": "Dataset",
         "name": settings.title or "Systematic review",
         "description": f"A systematic review as a folder of plain files: {format_count(len(runs), 'run')}, with "
         "strategies, records and decisions.",
         "datePublished": runs[-1].finished if runs else "",
         "license": {"@id": settings.license} if settings.license.startswith("https://") else NO_LICENSE,
-        "conformsTo": {"@id": PROFILE},
-        "hasPart": _refer(entities),
-        "mentions": _refer(actions),
+        "hasPart": refer(entities),
+        "mentions": refer(actions),
     }
     if settings.license and not settings.license.startswith("https://"):
         root["license"] = settings.license
     if settings.registration:
         root["identifier"] = settings.registration
     if authors:
-        root["author"] = _refer(authors)
-    descriptor = {
-        "@id": CRATE,
-        "@type": "CreativeWork",
-        "conformsTo": {"@id": SPECIFICATION},
-        "about": {"@id": "./"},
-    }
-    profile = {"@id": PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.6"}
+        root["author"] = refer(authors)
     licenses = [{"@id": settings.license, "@type": "CreativeWork", "name": settings.license}]
-    graph = [
-        *(descriptor, root, profile, *authors, *entities, *actions, *more.values()),
-        *(licenses if settings.license.startswith("https://") else []),
-    ]
-    document = {"@context": f"{SPECIFICATION}/context", "@graph": graph}
+    document = build_crate(
+        root,
+        [
+            *(*authors, *entities, *actions, *more.values()),
+            *(licenses if settings.license.startswith("https://") else []),
+        ],
+    )
     return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "replace")
 
 
@@ -108,27 +85,18 @@ def list_described(settings: ReviewSettings) -> Iterator[str]:
 
 
 def _describe_files(files: Mapping[str, bytes]) -> Iterator[Entity]:
-    for name, content in sorted(files.items()):
-        yield {
-            "@id": _to_id(name),
-            "@type": "File",
-            "name": DESCRIPTIONS.get(name, f"Strategy {name.rpartition('/')[2]}"),
-            "encodingFormat": _TYPES.get(name.rpartition(".")[2].lower(), "text/plain"),
-            "contentSize": str(len(content)),
-            "sha256": hashlib.sha256(content).hexdigest(),
-        }
+    for path, content in sorted(files.items()):
+        name = DESCRIPTIONS.get(path, f"Strategy {path.rpartition('/')[2]}")
+        yield describe_file(path, len(content), hashlib.sha256(content).hexdigest(), name=name)
 
 
-def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+def _describe_run(run: Run, known_files: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
     """Return a run as an action; what it used and is not in the folder any more is added to ``more``."""
-    application = f"#entrez-kit-{run.version}"
-    more.setdefault(
-        application,
-        {"@id": application, "@type": "SoftwareApplication", "name": "entrez-kit", "softwareVersion": run.version},
-    )
+    program = describe_program(run.version)
+    more.setdefault(program["@id"], program)
     used: list[Entity] = []
     for file in [*([run.search.strategy] if run.search else []), *run.files]:
-        used.append(_refer_to_file(file.name, file.sha256, known, more))
+        used.append(_refer_to_file(file.name, file.sha256, known_files, more))
     action: Entity = {
         "@id": f"#run-{run.number}",
         "@type": "CreateAction",
@@ -136,8 +104,8 @@ def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]
         "startTime": run.started,
         "endTime": run.finished,
         "actionStatus": {"@id": "http://schema.org/CompletedActionStatus"},
-        "instrument": {"@id": application},
-        "result": _refer_to_file("records.jsonl", run.records_sha256, known, more),
+        "instrument": {"@id": program["@id"]},
+        "result": _refer_to_file("records.jsonl", run.records_sha256, known_files, more),
     }
     facts = [f"{count:,} {name.replace('_', ' ')}" for name, count in run.counts.items()]
     if run.answered_by:
@@ -155,21 +123,13 @@ def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]
     return action
 
 
-def _refer_to_file(name: str, digest: str, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
+def _refer_to_file(name: str, digest: str, known_files: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
     """Return a reference to a file of the folder, or to a description of a file that is not in it."""
-    if (_to_id(name), digest) in known:
-        return {"@id": _to_id(name)}
+    if (quote(name), digest) in known_files:
+        return {"@id": quote(name)}
     entity_id = f"#sha256-{digest}"
     about = "This content is not in the folder: the file was imported from elsewhere, or was replaced later."
     more.setdefault(
         entity_id, {"@id": entity_id, "@type": "CreativeWork", "name": name, "sha256": digest, "description": about}
     )
     return {"@id": entity_id}
-
-
-def _to_id(name: str) -> str:
-    return quote(name)
-
-
-def _refer(entities: Sequence[Entity]) -> list[Entity]:
-    return [{"@id": entity["@id"]} for entity in entities]

@@ -18,7 +18,7 @@ from entrez_kit.reviews.records import ReviewRecord, record_of_article, record_w
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.services import Services
 from entrez_kit.strategies.translate_strategy import count_lines, read_request, refuse_untranslated
-from entrez_kit.strategies.translated_lines import StrategyRequest
+from entrez_kit.strategies.translated_lines import StrategyLine, StrategyRequest
 
 MAX_LISTED: Final = 20
 ANSWERED_BY: Final = ("demo", "local")
@@ -52,15 +52,7 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
         InvalidInput: the strategy is missing, or its last line cannot be searched.
         UpstreamError: PubMed did not answer, or listed fewer records than it counted.
     """
-    name = review.settings.pubmed.strategy
-    text = review.read_file(name)
-    if not text or not text.strip():
-        raise InvalidInput(
-            f"The strategy {name} is missing or empty.",
-            invalid_input=name,
-            recovery_hint=f"Write the strategy to {name} in the folder of the review.",
-            details={"reason": "no_strategy"},
-        )
+    name, text = _read_strategy(review)
     begin_stage("Counting lines")
     strategy = read_request(services, StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
     query = refuse_untranslated(strategy).query
@@ -75,21 +67,10 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
         missing.details["partial"] = False  # nothing is stored
         raise missing
     assert searched.certificate is not None
-    lines = [
-        CountedLine(
-            number=line.number,
-            original=line.original.strip("\r\n"),
-            pubmed=line.pubmed,
-            label=line.label,
-            loss=line.loss,
-            count=line.count,
-        )
-        for line in result.lines
-    ]
     search = Search(
         strategy=FileOfRun(name=name, sha256=hashlib.sha256(text.encode()).hexdigest()),
         dialect=result.dialect,
-        lines=lines,
+        lines=[_describe_line(line) for line in result.lines],
         query=term,
         query_translation=searched.query_translation,
         range=clause or None,
@@ -104,6 +85,35 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
     if final is not None and final.label not in (None, "exact"):
         warnings.append(Warn(code="translation_differs", message=final.describe_difference()))
     return StrategySearch(search, searched.pmids, warnings)
+
+
+def _read_strategy(review: Review) -> tuple[str, str]:
+    """Return the name of the file with the strategy, and its text.
+
+    Raises:
+        InvalidInput: the file is missing or empty.
+    """
+    name = review.settings.pubmed.strategy
+    text = review.read_file(name)
+    if not text or not text.strip():
+        raise InvalidInput(
+            f"The strategy {name} is missing or empty.",
+            invalid_input=name,
+            recovery_hint=f"Write the strategy to {name} in the folder of the review.",
+            details={"reason": "no_strategy"},
+        )
+    return name, text
+
+
+def _describe_line(line: StrategyLine) -> CountedLine:
+    return CountedLine(
+        number=line.number,
+        original=line.original.strip("\r\n"),
+        pubmed=line.pubmed,
+        label=line.label,
+        loss=line.loss,
+        count=line.count,
+    )
 
 
 def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:

@@ -4,13 +4,12 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Request, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.folder import get_now, open_review, save
-from entrez_kit.reviews.journal import Run, Search
+from entrez_kit.reviews.journal import Search
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_records, name_source, run_strategy
 from entrez_kit.services import Services
@@ -58,26 +57,21 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
         search = run_strategy(services, review)
         records = fetch_records(services, search.pmids, number, search.warnings)
         by_id = {record.id: record for record in review.records}
-        known = sum(record.id in by_id for record in records.values())
+        known_count = sum(record.id in by_id for record in records.values())
         for record in records.values():
             earlier = by_id.get(record.id)
             by_id[record.id] = record if earlier is None else record.model_copy(update={"added": earlier.added})
         review.records = list(by_id.values())
-        for record in review.records:
-            record.work, record.family = None, []
-        counts = {"records": len(records), "added": len(records) - known, "known": known}
-        this_run = Run(
-            number=number,
-            step="search",
-            started=started,
-            finished=get_now(),
-            version=__version__,
+        review.reset_works()
+        counts = {"records": len(records), "added": len(records) - known_count, "known": known_count}
+        this_run = review.end_run(
+            "search",
+            started,
             source=SOURCE,
             answered_by=name_source(services),
             search=search.search,
             counts=counts,
             warnings=search.warnings,
-            records_sha256="",
         )
         save(review, this_run)
     return SearchReviewResult(

@@ -53,7 +53,7 @@ def show_status(_: Services, request: ReviewRequest) -> StatusResult:
 
 def compute_flow(review: Review) -> Flow:
     """Return the boxes of the flow diagram of a review."""
-    kinds = {name: one.kind for name, one in review.settings.sources.items()}
+    kinds = {name: source.kind for name, source in review.settings.sources.items()}
     return build_flow(review.records, review.decisions, kinds, review.settings.previous)
 
 

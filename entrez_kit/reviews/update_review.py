@@ -7,7 +7,6 @@ from typing import ClassVar, Final
 
 from pydantic import Field
 
-from entrez_kit.base import __version__
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.base.progress import begin_stage
@@ -20,7 +19,7 @@ from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
-from entrez_kit.reviews.journal import ChangeKind, RecordChange, Run
+from entrez_kit.reviews.journal import ChangeKind, RecordChange
 from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
@@ -105,22 +104,18 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         for change in changes:
             if works.get(change.id, change.id) != change.id:
                 change.work = works[change.id]
-        changes.sort(key=lambda one: (_ORDER.index(one.kind), len(one.id), one.id))
+        changes.sort(key=lambda change: (_ORDER.index(change.kind), len(change.id), change.id))
         counts = Counter(change.kind for change in changes)
         ordered = {kind: counts[kind] for kind in _ORDER if counts[kind]}
-        this_run = Run(
-            number=number,
-            step="update",
-            started=started,
-            finished=get_now(),
-            version=__version__,
+        this_run = review.end_run(
+            "update",
+            started,
             source=SOURCE,
             answered_by=name_source(services),
             search=search.search,
             changes=changes,
             counts=ordered,
             warnings=[*warnings, *merged.warnings],
-            records_sha256="",
         )
         save(review, this_run, pairs=pairs)
     return UpdateResult(
@@ -159,9 +154,9 @@ class _Update:
 
     def run(self) -> list[RecordChange]:
         """Change the records of the review, and return the changes."""
-        wanted = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
+        pmids = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
         begin_stage("Fetching records")
-        articles, _ = fetch_articles(self._services, list(wanted))
+        articles, _ = fetch_articles(self._services, list(pmids))
         changes = []
         for pmid in self._current:
             if pmid not in self._searched:

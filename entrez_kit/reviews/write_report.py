@@ -8,12 +8,15 @@ from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.ro_crate import CRATE
+from entrez_kit.citations.pandoc import convert_markdown
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
+from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.output_files import write_output
 from entrez_kit.reviews.prisma_s import (
     PrismaItem,
@@ -24,8 +27,7 @@ from entrez_kit.reviews.prisma_s import (
     strip_number,
 )
 from entrez_kit.reviews.report_page import write_page
-from entrez_kit.reviews.review_settings import SOURCE
-from entrez_kit.reviews.ro_crate import CRATE
+from entrez_kit.reviews.review_settings import SOURCE, SourceSettings
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
@@ -65,7 +67,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
             )
         flow = compute_flow(review)
         items = list_items(review, flow)
-        works = list_works(sorted(review.records, key=lambda one: (one.title.casefold(), one.id)))
+        works = list_works(sorted(review.records, key=lambda record: (record.title.casefold(), record.id)))
         title = review.settings.title or "Systematic review"
         appendix = "".join(_write_appendix(review, title))
         files: dict[str, bytes] = {
@@ -76,8 +78,6 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
         }
         warnings = list(review.warnings)
         try:
-            from entrez_kit.citations.pandoc import convert_markdown
-
             files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
         except NotConfigured as exc:
             warnings.append(Warn(code="no_docx", message=f"appendix.docx was not written: {_describe_error(exc)}"))
@@ -120,41 +120,49 @@ def _write_appendix(review: Review, title: str) -> Iterator[str]:
     yield f"# Appendix. Search strategies\n\n{_escape(title)}\n\n"
     last = find_last_search(review)
     if last is not None:
-        search = last.search
-        assert search is not None
-        dates = ", ".join(find_dates(review, SOURCE))
-        yield f"## {SOURCE}\n\nPlatform: {find_platform(review, SOURCE)}. Searched: {dates}. "
-        yield f"Records: {search.certificate.count:,}. Strategy written for: {search.dialect}.\n\n"
-        if last.answered_by and last.answered_by != SOURCE:
-            yield f"Answered by: {_escape(last.answered_by)}.\n\n"
-        if review.settings.pubmed.limits:
-            yield f"Limits: {_escape(review.settings.pubmed.limits)}\n\n"
-        yield "| \\# | Search | Results |\n|---:|:---|---:|\n"
-        for line in search.lines:
-            if not line.original.strip():
-                continue
+        yield from _write_search(review, last)
+    for name, settings in sorted(review.settings.sources.items()):
+        yield from _write_source(review, name, settings)
+
+
+def _write_search(review: Review, run: Run) -> Iterator[str]:
+    """Yield the search of PubMed: its facts, its lines, and their translation."""
+    search = run.search
+    assert search is not None
+    dates = ", ".join(find_dates(review, SOURCE))
+    yield f"## {SOURCE}\n\nPlatform: {find_platform(review, SOURCE)}. Searched: {dates}. "
+    yield f"Records: {search.certificate.count:,}. Strategy written for: {search.dialect}.\n\n"
+    if run.answered_by and run.answered_by != SOURCE:
+        yield f"Answered by: {_escape(run.answered_by)}.\n\n"
+    if review.settings.pubmed.limits:
+        yield f"Limits: {_escape(review.settings.pubmed.limits)}\n\n"
+    yield "| \\# | Search | Results |\n|---:|:---|---:|\n"
+    for line in search.lines:
+        if line.original.strip():
             count = "" if line.count is None else f"{line.count:,}"
             yield f"| {line.number or ''} | {_escape(strip_number(line.original, line.number))} | {count} |\n"
-        if search.dialect != "pubmed":
-            yield "\n### Lines as run in PubMed\n\n"
-            yield "| \\# | PubMed | Difference |\n|---:|:---|:---|\n"
-            for line in search.lines:
-                if line.pubmed is None:
-                    continue
+    if search.dialect != "pubmed":
+        yield "\n### Lines as run in PubMed\n\n"
+        yield "| \\# | PubMed | Difference |\n|---:|:---|:---|\n"
+        for line in search.lines:
+            if line.pubmed is not None:
                 loss = "; ".join(line.loss) or line.label or ""
                 yield f"| {line.number or ''} | {_escape(line.pubmed)} | {_escape(loss)} |\n"
-        yield f"\nTranslation by PubMed: {_escape(search.query_translation)}\n\n"
-    for name, settings in sorted(review.settings.sources.items()):
-        facts = [("Platform", find_platform(review, name)), ("Searched", ", ".join(find_dates(review, name)))]
-        facts += [("Limits", settings.limits), ("Filters", settings.filters)]
-        text = " ".join(f"{label}: {_escape(value)}." for label, value in facts if value)
-        if text or settings.strategy:
-            yield f"## {_escape(name)}\n\n{text}\n\n"
-        strategy = review.read_file(settings.strategy) if settings.strategy else None
-        if strategy is not None:
-            yield "".join(f"    {line}\n" for line in strategy.splitlines()) + "\n"
-        elif settings.strategy:
-            yield f"The file {_escape(settings.strategy)} does not exist.\n\n"
+    yield f"\nTranslation by PubMed: {_escape(search.query_translation)}\n\n"
+
+
+def _write_source(review: Review, name: str, settings: SourceSettings) -> Iterator[str]:
+    """Yield another source: its facts, and the strategy that was run there."""
+    facts = [("Platform", find_platform(review, name)), ("Searched", ", ".join(find_dates(review, name)))]
+    facts += [("Limits", settings.limits), ("Filters", settings.filters)]
+    text = " ".join(f"{label}: {_escape(value)}." for label, value in facts if value)
+    if text or settings.strategy:
+        yield f"## {_escape(name)}\n\n{text}\n\n"
+    strategy = review.read_file(settings.strategy) if settings.strategy else None
+    if strategy is not None:
+        yield "".join(f"    {line}\n" for line in strategy.splitlines()) + "\n"
+    elif settings.strategy:
+        yield f"The file {_escape(settings.strategy)} does not exist.\n\n"
 
 
 WRITE_REPORT: Final = DocumentOperation(

@@ -61,9 +61,9 @@ def _answer_openalex_list(request: LocalRequest, state: LocalState) -> LocalRepl
         return answer_json({"error": "API key required", "message": "Lists of works require an API key."}, 401)
     if name != "doi" or "," in values or values.count("|") >= _MAX_VALUES:
         return answer_json({"error": "Invalid query parameters error.", "message": "This filter is not valid."}, 400)
-    found = [article for doi in values.split("|") if (article := state.find_article(doi)) is not None]
-    works = [_build_openalex_work(article) for article in found][: request.get_number("per-page", 25)]
-    return answer_json({"meta": {"count": len(found), "page": 1, "per_page": len(works)}, "results": works})
+    articles = [article for doi in values.split("|") if (article := state.find_article(doi)) is not None]
+    works = [_build_openalex_work(article) for article in articles][: request.get_number("per-page", 25)]
+    return answer_json({"meta": {"count": len(articles), "page": 1, "per_page": len(works)}, "results": works})
 
 
 def _build_openalex_work(article: Document) -> dict[str, Any]:

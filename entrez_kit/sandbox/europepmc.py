@@ -74,8 +74,14 @@ class EuropePMCService:
         if end < len(hits) or (start and not page):
             following = _encode_cursor(end, query, sort) if page else cursor
             reply["nextCursorMark"] = following
-            asked = {"query": query, "cursorMark": following, "resultType": form, "pageSize": size, "format": "json"}
-            reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(asked, safe='=')}"
+            parameters = {
+                "query": query,
+                "cursorMark": following,
+                "resultType": form,
+                "pageSize": size,
+                "format": "json",
+            }
+            reply["nextPageUrl"] = f"{ADDRESS}?{urlencode(parameters, safe='=')}"
         reply["request"] = {
             "queryString": query,
             "resultType": form,
@@ -101,9 +107,9 @@ class EuropePMCService:
         parsed = parse(query)
         field, _, direction = sort.partition(" ")
         order = SORTS.get(field.upper(), "relevance")
-        found = {shelf: parsed.run(shelf) for shelf in (self._corpus, self._others)}
-        others: list[Hit] = [(self._others, number) for number in reversed(found[self._others])]
-        ranked = self._corpus.index.rank(list(found[self._corpus]), order if order in _RANKED else "")
+        matches = {shelf: parsed.run(shelf) for shelf in (self._corpus, self._others)}
+        others: list[Hit] = [(self._others, number) for number in reversed(matches[self._others])]
+        ranked = self._corpus.index.rank(list(matches[self._corpus]), order if order in _RANKED else "")
         hits: list[Hit] = [(self._corpus, number) for number in ranked]
         if order == "Author":
             hits = _merge(hits, sorted(others, key=lambda hit: (_get_author(hit), hit[1])), _get_author)
@@ -113,41 +119,44 @@ class EuropePMCService:
         elif order == "cited":
             hits = sorted(hits + others, key=lambda hit: -hit[0].count_citations(hit[1]))
         else:
-            scores = {shelf: _score_words(shelf, parsed.ranking, records) for shelf, records in found.items()}
+            scores = {shelf: _score_words(shelf, parsed.ranking, records) for shelf, records in matches.items()}
             return sorted(hits + others, key=lambda hit: -scores[hit[0]][hit[1]])
         return hits if direction.lower() == "desc" else hits[::-1]
 
     # full text and links
 
-    def _answer_full_text(self, wanted: str, state: LocalState) -> LocalReply:
+    def _answer_full_text(self, article_id: str, state: LocalState) -> LocalReply:
         """Return the article as in PMC; 404 if PMC has only its front matter."""
-        if wanted.startswith("PPR"):
-            text = self._others.find_full_text(wanted)
+        if article_id.startswith("PPR"):
+            text = self._others.find_full_text(article_id)
             return answer_xml(text) if text else answer_text("", 404)
         try:
             fetched = state.databases["pmc"].fetch(
-                FetchCall(ids=[wanted.removeprefix("PMC")], rettype="", retmode="xml")
+                FetchCall(ids=[article_id.removeprefix("PMC")], rettype="", retmode="xml")
             )
         except BadRequest:
             return answer_text("", 404)
-        found = _ARTICLE.search(fetched.body)
-        if found is None or not re.search(rb"<body\b", found[0]):
+        match = _ARTICLE.search(fetched.body)
+        if match is None or not re.search(rb"<body\b", match[0]):
             return answer_text("", 404)
-        return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + found[0] + b"\n")
+        return LocalReply(b'<?xml version="1.0" encoding="UTF-8"?>\n' + match[0] + b"\n")
 
-    def _answer_links(self, source: str, ext_id: str, what: str, request: LocalRequest) -> LocalReply:
+    def _answer_links(self, source: str, ext_id: str, direction: str, request: LocalRequest) -> LocalReply:
         size = min(max(request.get_number("pageSize", DEFAULT_PAGE), 1), MAX_PAGE)
         page = max(request.get_number("page", 1), 1)
         corpus = self._corpus.collection
         number = corpus.find_number(ext_id) if source == "MED" else None
         pmids: Sequence[str] = ()
-        if number is not None and what == "citations":
+        if number is not None and direction == "citations":
             pmids = corpus.find_citing(ext_id)
         elif number is not None:
             pmids = list(dict.fromkeys(corpus.read_document(number).cited_pmids))
-        shown = pmids[(page - 1) * size : page * size]
-        entries = [self._build_link(pmid, place, what) for place, pmid in enumerate(shown, start=(page - 1) * size + 1)]
-        outer, inner = ("citationList", "citation") if what == "citations" else ("referenceList", "reference")
+        page_pmids = pmids[(page - 1) * size : page * size]
+        entries = [
+            self._build_link(pmid, position, direction)
+            for position, pmid in enumerate(page_pmids, start=(page - 1) * size + 1)
+        ]
+        outer, inner = ("citationList", "citation") if direction == "citations" else ("referenceList", "reference")
         return answer_json(
             {
                 "version": VERSION,
@@ -157,24 +166,24 @@ class EuropePMCService:
             }
         )
 
-    def _build_link(self, pmid: str, place: int, what: str) -> Record:
+    def _build_link(self, pmid: str, position: int, direction: str) -> Record:
         number = self._corpus.collection.find_number(pmid)
         entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
-            found = self._corpus.collection.read_document(number)
+            document = self._corpus.collection.read_document(number)
             about: Record = {
-                "title": found.title,
-                "authorString": join_authors(found),
-                "journalAbbreviation": found.journal_iso,
-                "pubYear": found.publication_date.number // 10000,
-                "volume": found.volume,
-                "issue": found.issue,
-                "pageInfo": found.pages,
+                "title": document.title,
+                "authorString": join_authors(document),
+                "journalAbbreviation": document.journal_iso,
+                "pubYear": document.publication_date.number // 10000,
+                "volume": document.volume,
+                "issue": document.issue,
+                "pageInfo": document.pages,
             }
             entry |= {key: value for key, value in about.items() if value}
-        if what == "citations":
+        if direction == "citations":
             return {**entry, "citedByCount": 0 if number is None else self._corpus.count_citations(number)}
-        return {**entry, "citedOrder": place, "match": "Y" if number is not None else "N"}
+        return {**entry, "citedOrder": position, "match": "Y" if number is not None else "N"}
 
 
 def _score_words(shelf: Shelf, words: Sequence[str], records: BitMap) -> Counter[int]:
@@ -203,8 +212,8 @@ def _is_known_sort(sort: str) -> bool:
     return match is not None and match[1].upper() in SORTS
 
 
-def _answer_error(code: int, words: str) -> LocalReply:
-    return answer_json({"version": VERSION, "errCode": code, "errMsg": words})
+def _answer_error(code: int, message: str) -> LocalReply:
+    return answer_json({"version": VERSION, "errCode": code, "errMsg": message})
 
 
 # A cursor contains the position and a hash of the search. As in the real service, a cursor works only for its search.

@@ -80,10 +80,10 @@ def parse(query: str) -> EuropePMCQuery:
     if query.replace('\\"', "").count('"') % 2:
         raise BadQuery("a quotation mark is never closed")
     parser = _EuropePMCParser(query)
-    found = parser.parse_expression("", 0)
+    records = parser.parse_expression("", 0)
     if not parser.is_at_end():
         raise BadQuery("a closing parenthesis has no opening one")
-    return EuropePMCQuery(found, tuple(parser.leaves))
+    return EuropePMCQuery(records, tuple(parser.leaves))
 
 
 class _EuropePMCParser:
@@ -154,8 +154,8 @@ def _run_leaf(leaf: Clause, shelf: Shelf, names_sources: bool) -> BitMap:
     if field in ("PUB_YEAR", "FIRST_PDATE", "E_PDATE", "P_PDATE"):
         return _find_dates(shelf.index, text, leaf.ranged)
     if field in _FLAGS:
-        found = shelf.index.find_value("filter", _FLAGS[field])
-        return found if text.lower() in ("y", "yes", "true") else BitMap(range(shelf.index.size)) - found
+        records = shelf.index.find_value("filter", _FLAGS[field])
+        return records if text.lower() in ("y", "yes", "true") else BitMap(range(shelf.index.size)) - records
     evaluator = Evaluator(shelf.index)
     if field in _TEXT:
         words = split_pattern(text)

@@ -15,6 +15,7 @@ from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import Document, PartialDate, Person, render_marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
+from entrez_kit.query.segments.writer import index_records
 from entrez_kit.query.words import fold, normalize
 from entrez_kit.sandbox.service_data import EUROPEPMC
 
@@ -64,8 +65,8 @@ class CorpusShelf:
 
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
-        found = self.collection.read_document(number)
-        return found.publication_date.number or found.get_event("pubmed", "entrez").number
+        document = self.collection.read_document(number)
+        return document.publication_date.number or document.get_event("pubmed", "entrez").number
 
     def get_author(self, number: int) -> str:
         """Return the first author for sorting."""
@@ -89,8 +90,6 @@ class OtherShelf:
     @cached_property
     def index(self) -> "SearchIndex":
         """The index of the records."""
-        from entrez_kit.query.segments.writer import index_records
-
         return index_records(map(self._read_terms, range(self.size)))
 
     def _read_terms(self, number: int) -> tuple[RecordTerms, SortKeys]:
@@ -125,17 +124,17 @@ class OtherShelf:
 
     def find_id(self, ext_id: str) -> BitMap:
         """Return the records with this id within their source."""
-        wanted = ext_id.upper()
-        return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == wanted])
+        record_id = ext_id.upper()
+        return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == record_id])
 
     def build_core(self, number: int) -> Record:
         """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
-    def find_full_text(self, wanted: str) -> str | None:
+    def find_full_text(self, article_id: str) -> str | None:
         """Return the JATS body of a record that has one."""
-        found = list(self.find_id(wanted))
-        text = self._records[found[0]].get("fullText") if found else None
+        numbers = list(self.find_id(article_id))
+        text = self._records[numbers[0]].get("fullText") if numbers else None
         return str(text) if text else None
 
     def count_citations(self, number: int) -> int:
@@ -203,8 +202,8 @@ def to_form(record: Record, form: str) -> Record:
 def prune(value: Any) -> Any:
     """Return a record without empty fields, at any depth; numbers stay."""
     if isinstance(value, dict):
-        return {key: kept for key, one in value.items() if (kept := prune(one)) not in (None, "", [], {})}
-    return [prune(one) for one in value] if isinstance(value, list) else value
+        return {key: kept for key, member in value.items() if (kept := prune(member)) not in (None, "", [], {})}
+    return [prune(member) for member in value] if isinstance(value, list) else value
 
 
 def join_authors(document: Document) -> str:
@@ -331,8 +330,8 @@ def _build_headings(document: Document) -> Iterable[Record]:
 def _build_grants(document: Document) -> Iterable[Record]:
     for grant in document.root.iterfind(".//GrantList/Grant"):
         names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
-        found = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
-        yield {**found, "orderIn": 0}
+        fields = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
+        yield {**fields, "orderIn": 0}
 
 
 def _build_corrections(document: Document) -> Iterable[Record]:

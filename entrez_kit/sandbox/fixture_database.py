@@ -94,19 +94,21 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
                     raise BadRequest(bad_id.format(uid))
         records = self.find_all(request.ids)
         for form in self._about["formats"]:
-            asked = (("rettypes", request.rettype), ("retmodes", request.retmode))
-            if all(value in form.get(name, (value,)) for name, value in asked):
-                parts = [self._read_part(record, form["part"], place) for place, record in enumerate(records, start=1)]
+            requested = (("rettypes", request.rettype), ("retmodes", request.retmode))
+            if all(value in form.get(name, (value,)) for name, value in requested):
+                parts = [
+                    self._read_part(record, form["part"], number) for number, record in enumerate(records, start=1)
+                ]
                 content = form.get("between", "").join(parts) if parts else form.get("none", "").format(request.ids[0])
                 text = f"{form.get('start', '')}{content}{form.get('end', '')}"
                 return answer_xml(text) if text.startswith("<?xml") else answer_text(text)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
-    def _read_part(self, record: Record, name: str, place: int) -> str:
+    def _read_part(self, record: Record, name: str, number: int) -> str:
         if name == "uilist":
             return f"{record['uid']}\n"
         text: str | None = record["parts"].get(name)
-        return self._elements[record["uid"]] if text is None else text.replace("{place}", str(place))
+        return self._elements[record["uid"]] if text is None else text.replace("{place}", str(number))
 
     @cached_property
     def _elements(self) -> Mapping[str, str]:
@@ -121,4 +123,4 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
 
 
 def _list_values(uid: str, values: Values) -> Values:
-    return {"UID": (uid,), "FILT": ("all",), "ALL": [one for listed in values.values() for one in listed], **values}
+    return {"UID": (uid,), "FILT": ("all",), "ALL": [text for listed in values.values() for text in listed], **values}

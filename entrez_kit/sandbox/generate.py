@@ -13,9 +13,9 @@ from functools import cached_property, lru_cache
 from threading import RLock
 from typing import Any, Final
 
+from entrez_kit.base.clock import MONTHS
 from entrez_kit.base.errors import wrong_value
 from entrez_kit.local.records.collection import RecordCollection, read_terms
-from entrez_kit.local.records.document import MONTHS
 from entrez_kit.local.records.fixture_files import read_fixture
 from entrez_kit.query.dates import to_number
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -100,7 +100,7 @@ class GeneratedCollection(RecordCollection):
         """Render a record."""
         model, entered = self._models[number % len(self._models)], self.get_entry_day(number)
         days = {kind: entered + timedelta(days=distance) for kind, distance in model["days"].items()}
-        cited = "".join(_REFERENCE.format(self.get_pmid(one)) for one in self._list_cited(number))
+        cited = "".join(_REFERENCE.format(self.get_pmid(cited_number)) for cited_number in self._list_cited(number))
         text: str = model["text"].format(
             pmid=self.get_pmid(number),
             entered=entered,

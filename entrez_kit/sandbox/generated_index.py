@@ -48,16 +48,16 @@ class GeneratedIndex(SearchIndex):
         """
         pmids = {match[0] for word in words if (match := _PMID.search(word))}
         if not pmids:
-            found = find(lambda word: word)
-            chosen = bytes(number in found for number in range(self._period))
+            records = find(lambda word: word)
+            chosen = bytes(number in records for number in range(self._period))
             return BitMap(array("I", compress(range(self.size), cycle(chosen))))
         pmid = pmids.pop()
         number = int(pmid) - FIRST_PMID
         if pmids or not 0 <= number < self.size:
             return BitMap()
         model = number % self._period
-        found = find(lambda word: word.replace(pmid, str(FIRST_PMID + model)))
-        return BitMap((number,) if model in found else ())
+        records = find(lambda word: word.replace(pmid, str(FIRST_PMID + model)))
+        return BitMap((number,) if model in records else ())
 
     def _find_term(self, kind: Kind, source: str, text: str) -> BitMap:
         return self._find((text,), lambda rename: self._models.find_terms(kind, source, [rename(text)]))
@@ -101,11 +101,11 @@ class GeneratedIndex(SearchIndex):
         if column == "uid":
             start, end = max(low - FIRST_PMID, 0), min(high - FIRST_PMID, self.size - 1)
             return BitMap(range(start, end + 1)) if start <= end else BitMap()
-        found = BitMap()
-        for one in {"pdat": ("ppdat", "epdat"), "pdat_single": ("ppdat", "earlier")}.get(column, (column,)):
-            days = enumerate(self._get_dates(one))
-            found.update(array("I", (number for number, day in days if low <= day <= high and day)))
-        return found
+        records = BitMap()
+        for name in {"pdat": ("ppdat", "epdat"), "pdat_single": ("ppdat", "earlier")}.get(column, (column,)):
+            days = enumerate(self._get_dates(name))
+            records.update(array("I", (number for number, day in days if low <= day <= high and day)))
+        return records
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
         """Return record numbers in the requested order; ties are sorted by descending PMID."""

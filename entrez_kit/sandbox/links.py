@@ -67,10 +67,10 @@ class LinkedDatabase(Database):
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""
-        known = read_links().get(link)
-        if known is None:
+        links = read_links().get(link)
+        if links is None:
             return super().find_links(link, uid)
-        others = known.get(self.to_canonical(uid) or "", ())
+        others = links.get(self.to_canonical(uid) or "", ())
         if self.collection is not None and link.startswith("pubmed_") and self.collection.find_number(uid) is None:
             return ()
         if self.collection is not None and link.endswith("_pubmed"):

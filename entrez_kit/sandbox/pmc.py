@@ -67,13 +67,13 @@ class PmcDatabase(Database):
             return SearchOutcome(ids=PmcIds(self._collection, numbers), translation=f"{uid[1]}[UID]")
 
         def find_earlier(number: int) -> Sequence[str] | None:
-            kept = request.history(number)
-            return Pmids(kept.collection, kept.numbers) if isinstance(kept, PmcIds) else None
+            stored_ids = request.history(number)
+            return Pmids(stored_ids.collection, stored_ids.numbers) if isinstance(stored_ids, PmcIds) else None
 
         term = f"({request.term}) AND {_FILTER}[sb]"
-        found = self._pubmed.search(replace(request, term=term, history=find_earlier))
-        assert isinstance(found.ids, Pmids)
-        return replace(found, ids=PmcIds(found.ids.collection, found.ids.numbers))
+        outcome = self._pubmed.search(replace(request, term=term, history=find_earlier))
+        assert isinstance(outcome.ids, Pmids)
+        return replace(outcome, ids=PmcIds(outcome.ids.collection, outcome.ids.numbers))
 
     def _find_document(self, uid: str) -> Document | None:
         canonical = self.to_canonical(uid)

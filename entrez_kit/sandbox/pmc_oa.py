@@ -23,14 +23,14 @@ def answer_pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for a listing or a file of the bucket."""
     if not request.rest:
         return _answer_listing(request, state)
-    wanted = _FILE.fullmatch(request.rest)
-    name = f"{wanted[2]}.{wanted[3]}" if wanted else ""
-    article = state.find_article(wanted[2]) if wanted and wanted[1] in (None, name) else None
-    if wanted is None or article is None or int(wanted[3]) not in _list_versions(article.pmcid):
+    match = _FILE.fullmatch(request.rest)
+    name = f"{match[2]}.{match[3]}" if match else ""
+    article = state.find_article(match[2]) if match and match[1] in (None, name) else None
+    if match is None or article is None or int(match[3]) not in _list_versions(article.pmcid):
         return _answer_missing(request.rest)
-    if wanted[4] == "json" and wanted[1] is None:
-        return answer_json(_build_record(article, int(wanted[3])))
-    if wanted[4] == "xml" and wanted[1] is not None:
+    if match[4] == "json" and match[1] is None:
+        return answer_json(_build_record(article, int(match[3])))
+    if match[4] == "xml" and match[1] is not None:
         body = wrap("body", render_sections(article, "sec", "title"))
         return answer_xml(f'<?xml version="1.0" encoding="UTF-8"?>\n{render_article(article, body)}\n')
     return _answer_missing(request.rest)
@@ -38,15 +38,15 @@ def answer_pmc_oa(request: LocalRequest, state: LocalState) -> LocalReply:
 
 def _answer_listing(request: LocalRequest, state: LocalState) -> LocalReply:
     prefix = request.get("prefix")
-    wanted = _PREFIX.fullmatch(prefix)
-    article = state.find_article(wanted[1]) if wanted else None
+    match = _PREFIX.fullmatch(prefix)
+    article = state.find_article(match[1]) if match else None
     names = [f"{article.pmcid}.{number}/" for number in _list_versions(article.pmcid)] if article is not None else []
-    found = "".join(f"<CommonPrefixes><Prefix>{escape_xml(name)}</Prefix></CommonPrefixes>" for name in names)
+    prefixes = "".join(f"<CommonPrefixes><Prefix>{escape_xml(name)}</Prefix></CommonPrefixes>" for name in names)
     return answer_xml(
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>{BUCKET}</Name>'
         f"<Prefix>{escape_xml(prefix)}</Prefix><KeyCount>{len(names)}</KeyCount><MaxKeys>1000</MaxKeys>"
-        f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{found}</ListBucketResult>"
+        f"<Delimiter>/</Delimiter><IsTruncated>false</IsTruncated>{prefixes}</ListBucketResult>"
     )
 
 

@@ -38,8 +38,8 @@ def render_article(document: Document, text: str = "") -> str:
 @lru_cache(maxsize=1)
 def _read_texts() -> dict[tuple[str, str], str]:
     """Return the texts of the demo corpus by PMCID and DOI."""
-    found = [match for file in read_fixtures("pmc", ".xml") if (match := _TEXT.search(file.decode()))]
-    return {(match[1], match[2]): match[3] for match in found}
+    matches = [match for file in read_fixtures("pmc", ".xml") if (match := _TEXT.search(file.decode()))]
+    return {(match[1], match[2]): match[3] for match in matches}
 
 
 def _render_journal(document: Document) -> str:
@@ -61,18 +61,23 @@ def _render_ids(document: Document) -> str:
 
 
 def _render_authors(document: Document) -> str:
-    places = list(dict.fromkeys(place for author in document.authors for place in author.affiliations))
+    affiliations = list(
+        dict.fromkeys(affiliation for author in document.authors for affiliation in author.affiliations)
+    )
     people = (
         wrap(
             'contrib contrib-type="author"',
             _render_name(author),
-            *(f'<xref ref-type="aff" rid="A{places.index(place) + 1}"/>' for place in author.affiliations),
+            *(
+                f'<xref ref-type="aff" rid="A{affiliations.index(affiliation) + 1}"/>'
+                for affiliation in author.affiliations
+            ),
         )
         for author in document.authors
     )
     listed = (
-        wrap(f'aff id="A{number}"', f"<label>{number}</label>{escape_xml(place)}")
-        for number, place in enumerate(places, 1)
+        wrap(f'aff id="A{number}"', f"<label>{number}</label>{escape_xml(affiliation)}")
+        for number, affiliation in enumerate(affiliations, 1)
     )
     return wrap("contrib-group", *people) + "".join(listed)
 
@@ -80,9 +85,9 @@ def _render_authors(document: Document) -> str:
 def _render_name(author: Person) -> str:
     if author.group:
         return wrap("collab", escape_xml(author.group))
-    given = wrap("given-names", escape_xml(author.fore or author.initials))
+    first_name = wrap("given-names", escape_xml(author.fore or author.initials))
     surname = f"<surname>{escape_xml(author.last)}</surname>"
-    return wrap("name", surname, given, wrap("suffix", escape_xml(author.suffix)))
+    return wrap("name", surname, first_name, wrap("suffix", escape_xml(author.suffix)))
 
 
 def _render_date(kind: str, date: PartialDate) -> str:

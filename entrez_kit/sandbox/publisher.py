@@ -26,19 +26,19 @@ _LINES: Final = 52
 
 def answer_publisher(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer a request for an article of the corpus."""
-    wanted = _WANTED.fullmatch(request.rest)
+    match = _WANTED.fullmatch(request.rest)
     articles = state.pubmed.collection
-    number = articles.find_number(wanted[1]) if wanted else None
-    if wanted is None or number is None:
+    number = articles.find_number(match[1]) if match else None
+    if match is None or number is None:
         return answer_text("404 Not Found\n", 404)
-    if not wanted[2]:
-        return LocalReply(b"", HTML, 302, (("Location", f"{wanted[1]}.html"),))
-    if wanted[2] == "/download":
+    if not match[2]:
+        return LocalReply(b"", HTML, 302, (("Location", f"{match[1]}.html"),))
+    if match[2] == "/download":
         return LocalReply(_read_page("wall.html").template.encode("utf-8"), "application/pdf")
     document = articles.read_document(number)
-    if not choose_copies(document) or (wanted[2] == ".pdf" and not has_pdf(document)):
+    if not choose_copies(document) or (match[2] == ".pdf" and not has_pdf(document)):
         return answer_text("404 Not Found\n", 404)
-    if wanted[2] == ".pdf":
+    if match[2] == ".pdf":
         return LocalReply(render_pdf(document), "application/pdf")
     return LocalReply(render_page(document).encode("utf-8"), HTML)
 
@@ -68,7 +68,7 @@ def render_page(document: Document) -> str:
         pdf_meta=pdf_meta,
         abstract=abstract,
         text=text,
-        items="".join(f"<li>{one}</li>" for one in LIST),
+        items="".join(f"<li>{item}</li>" for item in LIST),
         head=head,
         rows=rows,
     )
@@ -111,13 +111,13 @@ def render_pdf(document: Document) -> bytes:
 def _build_file(objects: list[bytes]) -> bytes:
     """Return a PDF file with these objects and their cross-reference table; the last object contains the title."""
     out = bytearray(b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n")
-    places = []
+    offsets = []
     for number, content in enumerate(objects, 1):
-        places.append(len(out))
+        offsets.append(len(out))
         out += b"%d 0 obj\n%b\nendobj\n" % (number, content)
     table = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
+    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
     size, info = len(objects) + 1, len(objects)
     out += b"trailer\n<< /Size %d /Root 1 0 R /Info %d 0 R >>\nstartxref\n%d\n%%%%EOF\n" % (size, info, table)
     return bytes(out)

@@ -7,10 +7,11 @@ from dataclasses import fields as dataclass_fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from entrez_kit.base.errors import InvalidInput, describe_os_error, wrong_value
 from entrez_kit.base.frontend_text import Argument, FrontendText, Text
+from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
 from entrez_kit.local.eutils.replies import LocalReply, answer_text
 from entrez_kit.local.eutils.requesting import LocalRequest
@@ -19,9 +20,7 @@ from entrez_kit.local.records.collection import ParsedCollection, RecordCollecti
 from entrez_kit.sandbox import limits
 from entrez_kit.sandbox.demo import add_services, build_databases
 from entrez_kit.sandbox.faults import FaultPlan, parse_faults
-
-if TYPE_CHECKING:
-    from entrez_kit.base.settings import Settings
+from entrez_kit.sandbox.generate import DAYS, GeneratedCollection
 
 __all__ = ["LogEntry", "Sandbox", "parse_faults"]
 
@@ -209,17 +208,15 @@ class Sandbox(LocalEntrez):
         """
         from pydantic import SecretStr
 
-        from entrez_kit.base.settings import BY_NAME, Settings
-
         if folder is None:
             if self._folder is None:
                 self._folder = TemporaryDirectory(prefix="entrez-kit-sandbox-")
             folder = Path(self._folder.name)
         places = {"cache_dir": "cache", "data_dir": "data", "state_dir": "state", "config_file": "config.toml"}
         values: dict[str, Any] = {name: folder / path for name, path in places.items()}
-        known = {field.name for field in dataclass_fields(Settings)}
+        field_names = {field.name for field in dataclass_fields(Settings)}
         for name, value in overrides.items():
-            if name not in known:
+            if name not in field_names:
                 raise TypeError(f"unknown setting {name!r}")
             secret = name in BY_NAME and BY_NAME[name].secret and isinstance(value, str)
             values[name] = SecretStr(value) if secret else value
@@ -241,7 +238,7 @@ class Sandbox(LocalEntrez):
         else:
             if self._latency:
                 self._stopped.wait(self._latency)
-            self._dawdle(request)
+            self._wait_if_slow(request)
             reply = self._reply(request, endpoint, arrival)
             if verdict is not None:
                 reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
@@ -258,7 +255,7 @@ class Sandbox(LocalEntrez):
             )
         return strike
 
-    def _dawdle(self, request: LocalRequest) -> None:
+    def _wait_if_slow(self, request: LocalRequest) -> None:
         for endpoint, params, seconds in self._slow:
             if endpoint == request.endpoint and all(request.get(name) == value for name, value in params.items()):
                 self._stopped.wait(seconds)
@@ -278,8 +275,6 @@ class Sandbox(LocalEntrez):
 
 def _load_corpus(paths: Sequence[Path] | None, records: int | None, seed: int, days: int | None) -> RecordCollection:
     if records is not None:
-        from entrez_kit.sandbox.generate import DAYS, GeneratedCollection
-
         return GeneratedCollection(records, seed, DAYS if days is None else days)
     return ParsedCollection.from_paths(paths) if paths else ParsedCollection.demo()
 

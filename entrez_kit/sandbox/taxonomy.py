@@ -41,15 +41,15 @@ class OrganismQuery(SmallQuery):
         number = name.removeprefix("txid")
         by_number = name.startswith("txid") and number.isascii() and number.isdigit()
         taxids = [str(int(number))] if by_number else [taxon["uid"] for taxon in find_taxa(text)]
-        wanted = add_descendants(taxids) if explodes else taxids
-        return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in wanted)
+        all_taxids = add_descendants(taxids) if explodes else taxids
+        return frozenset(uid for uid, values in self.records.items() if values["TID"][0] in all_taxids)
 
-    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Uids, str] | None:
+    def match_name(self, run: Sequence[str], position: int) -> tuple[int, Uids, str] | None:
         """Match the words from this position to an organism; records with the name in any field match too."""
-        for length in range(min(_MAX_NAME_WORDS, len(run) - place), 0, -1):
-            phrase = " ".join(run[place : place + length])
+        for length in range(min(_MAX_NAME_WORDS, len(run) - position), 0, -1):
+            phrase = " ".join(run[position : position + length])
             taxa = find_taxa(phrase)
             if taxa:
-                found = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)
-                return length, found, f'"{taxa[0]["values"]["ALLN"][0]}"[Organism] OR {phrase}[All Fields]'
+                records = self.find_records(self.by_tag["orgn"], phrase) | self.find_records(self.by_tag["all"], phrase)
+                return length, records, f'"{taxa[0]["values"]["ALLN"][0]}"[Organism] OR {phrase}[All Fields]'
         return None

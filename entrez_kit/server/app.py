@@ -35,6 +35,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
 from entrez_kit.core.argument_errors import describe_problem
 from entrez_kit.core.operation import internal_error
+from entrez_kit.server import prompts, resources
 from entrez_kit.server.auth import get_allowed_scopes
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.response_cache import ResponseCache
@@ -161,20 +162,14 @@ class EntrezServer:
 
     async def list_resources(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """List the resources with a fixed URI."""
-        from entrez_kit.server import resources
-
         return ListResourcesResult(resources=resources.list_resources(get_allowed_scopes()))
 
     async def list_templates(self, ctx: Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """List the resource templates."""
-        from entrez_kit.server import resources
-
         return ListResourceTemplatesResult(resource_templates=resources.list_templates(get_allowed_scopes()))
 
     async def read_resource(self, ctx: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """Read a resource."""
-        from entrez_kit.server import resources
-
         uri, scopes = str(params.uri), get_allowed_scopes()
         return await self._run_in_thread(
             ctx, lambda: resources.read_resource(self.services, uri, ctx.protocol_version, scopes)
@@ -182,14 +177,10 @@ class EntrezServer:
 
     async def list_prompts(self, ctx: Context, params: PaginatedRequestParams | None) -> ListPromptsResult:
         """List the prompts whose tools are available."""
-        from entrez_kit.server import prompts
-
         return ListPromptsResult(prompts=prompts.list_prompts(self.toolbox, get_allowed_scopes()))
 
     async def get_prompt(self, ctx: Context, params: GetPromptRequestParams) -> GetPromptResult:
         """Return a prompt with its arguments filled in."""
-        from entrez_kit.server import prompts
-
         scopes = get_allowed_scopes()
         return await self._run_in_thread(
             ctx, lambda: prompts.get_prompt(self.toolbox, params.name, params.arguments or {}, scopes)
@@ -227,7 +218,6 @@ class EntrezServer:
         else:
             code = INVALID_PARAMS if isinstance(error, InvalidInput | NotConfigured) else INTERNAL_ERROR
         uri = (ctx.params or {}).get("uri")
-        from entrez_kit.server import resources
 
         document = resources.build_error_document(uri, error) if isinstance(uri, str) else error.envelope()
         raise MCPError(code, error.message, json.loads(json.dumps(document, default=str)))
@@ -274,9 +264,9 @@ def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
         {"field": ".".join(str(part) for part in problem["loc"]), "message": str(describe_problem(problem))}
         for problem in exc.errors(include_url=False, include_input=False)[:10]
     ]
-    named = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
+    shown = "; ".join(f"{problem['field']}: {problem['message']}" for problem in problems[:3])
     return InvalidInput(
-        f"The parameters of {method} are malformed: {named}",
+        f"The parameters of {method} are malformed: {shown}",
         invalid_input=problems[0]["field"] if problems else None,
         recovery_hint="Correct the named parameter; for tools/call, `arguments` is an object.",
         details={"reason": "malformed_message", "errors": problems},

@@ -98,12 +98,12 @@ def read_arguments(
     required = schema.get("required", ())
     read: dict[str, Any] = {}
     nested: dict[str, dict[str, Any]] = {}
-    own = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
-    present = set(own.values())
+    snake_names = {name: re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower() for name in arguments}
+    present = set(snake_names.values())
     for name, value in arguments.items():
-        meant = own[name] if own[name] in properties else None
+        meant = snake_names[name] if snake_names[name] in properties else None
         if meant is None:
-            place, meant = _find_argument(own[name], value, properties, present | read.keys())
+            place, meant = _find_argument(snake_names[name], value, properties, present | read.keys())
             if place is not None and meant is not None:
                 nested.setdefault(place, {})[meant] = value
                 continue
@@ -111,7 +111,7 @@ def read_arguments(
             read[name] = value
             continue
         fitting = value if exact_types else _fit(value, properties[meant])
-        if meant != own[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
+        if meant != snake_names[name] and properties[meant].get("pattern", "").startswith("^pmid:"):
             fitting = re.sub(r"^(?=[0-9]+$)", "pmid:", str(fitting))  # the argument was called a PMID
         if meant in required or not _is_neutral(fitting, properties[meant]):
             read[meant] = fitting
@@ -160,9 +160,9 @@ def _fit(value: Any, part: Mapping[str, Any]) -> Any:
             value = [value]
         inner = part.get("items", {})
         if isinstance(value, list) and inner.get("type") == "object":
-            return [read_arguments(one, inner) if isinstance(one, dict) else one for one in value]
+            return [read_arguments(item, inner) if isinstance(item, dict) else item for item in value]
         if isinstance(value, list) and "enum" in inner:
-            return [_find_choice(one, inner["enum"]) for one in value]
+            return [_find_choice(item, inner["enum"]) for item in value]
     elif kind == "object" and isinstance(value, dict):
         return read_arguments(value, part)
     elif kind in ("string", "integer") and isinstance(value, list) and len(value) == 1:
@@ -174,8 +174,8 @@ def _find_choice(value: Any, choices: Sequence[Any]) -> Any:
     """Return the choice that a text means, or the text unchanged."""
     if not isinstance(value, str) or value in choices:
         return value
-    wanted = re.sub(r"[ -]", "_", value.strip()).casefold()
-    return next((choice for choice in choices if isinstance(choice, str) and choice.casefold() == wanted), value)
+    folded = re.sub(r"[ -]", "_", value.strip()).casefold()
+    return next((choice for choice in choices if isinstance(choice, str) and choice.casefold() == folded), value)
 
 
 def _unpack(text: str, kind: type) -> Any:
@@ -192,7 +192,9 @@ def _is_neutral(value: Any, part: Mapping[str, Any]) -> bool:
     """Return whether an optional value is the neutral value that ``add_neutral_value`` offers."""
     if isinstance(value, dict):
         inner = part.get("properties", {})
-        return all(one in ("", []) or one == inner.get(name, {}).get("default", ...) for name, one in value.items())
+        return all(
+            member in ("", []) or member == inner.get(name, {}).get("default", ...) for name, member in value.items()
+        )
     if "default" in part:
         return part.get("type") == "integer" and type(value) is int and value == part["default"]
     return (value == ANY and ANY in part.get("enum", ())) or (
@@ -226,7 +228,7 @@ def list_arguments(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"{name}.{inner}" for inner in list_arguments(part))
 
 
-def wrong_argument(
+def wrong_argument_error(
     name: str,
     value: object,
     problem: str,

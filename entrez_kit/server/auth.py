@@ -189,8 +189,10 @@ def verify_token(token: str, secret: str) -> AccessToken:
         raise TokenRefused("The token's exp is not a time within a year.")
     if not isinstance(subject, str) or not subject.strip():
         raise TokenRefused("The token has no subject.")
-    named = claims.get("scope", claims.get("scp"))  # a string or a list
-    words = named.split() if isinstance(named, str) else named if isinstance(named, list) else []
+    scope_claim = claims.get("scope", claims.get("scp"))  # a string or a list
+    words = (
+        scope_claim.split() if isinstance(scope_claim, str) else scope_claim if isinstance(scope_claim, list) else []
+    )
     return AccessToken(
         token=token,
         client_id=str(claims.get("client_id") or subject),

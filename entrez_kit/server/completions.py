@@ -6,6 +6,9 @@ from typing import Final
 from mcp_types import CompleteRequestParams, CompleteResult, Completion, PromptReference
 
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.corpus.store import store_of
+from entrez_kit.databases.gene.organisms import COMMON
+from entrez_kit.databases.names import parse_database_list
 from entrez_kit.guides import TOPICS
 from entrez_kit.server.prompts import CORPUS_UPDATE, GENE_DOSSIER
 from entrez_kit.server.resources import GUIDE_TEMPLATE, STATS_TEMPLATE, scope_of_resource
@@ -23,15 +26,11 @@ USUAL_DATABASES: Final = (
 
 
 def _list_organisms(services: Services) -> list[str]:
-    from entrez_kit.databases.gene.organisms import COMMON
-
     return list(COMMON)
 
 
 def _list_databases(services: Services) -> list[str]:
     """Return the names of all databases; NCBI's list is cached for a day, so this rarely sends a request."""
-    from entrez_kit.databases.names import parse_database_list
-
     try:
         return services.eutils.einfo(read=parse_database_list).value
     except EntrezKitError:
@@ -39,9 +38,7 @@ def _list_databases(services: Services) -> list[str]:
 
 
 def _list_query_keys(services: Services) -> list[str]:
-    from entrez_kit.corpus.store import store_of
-
-    return [one.query_key for one in store_of(services).corpora().corpora]
+    return [corpus.query_key for corpus in store_of(services).corpora().corpora]
 
 
 COMPLETERS: Final[Mapping[tuple[str, str], tuple[Callable[[Services], list[str]], str | None]]] = {

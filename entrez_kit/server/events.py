@@ -63,7 +63,7 @@ class _Event:
 class Events:
     """The events of all sessions, oldest first, with unique ids."""
 
-    most: int = MAX_KEPT
+    max_size: int = MAX_KEPT
     by_id: OrderedDict[EventId, _Event] = field(default_factory=OrderedDict)
     size: int = 0
     _numbers: Iterator[int] = field(default_factory=itertools.count)
@@ -77,7 +77,7 @@ class Events:
         event = _Event(str(next(self._numbers)), session, packed, is_answer)
         self.by_id[event.number] = event
         self.size += event.size
-        while self.size > self.most:
+        while self.size > self.max_size:
             self.size -= self.by_id.popitem(last=False)[1].size
         return event
 

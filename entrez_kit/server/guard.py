@@ -184,23 +184,23 @@ class TokenGuard:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         try:
-            found = await self._backend.authenticate(HTTPConnection(scope))
+            authenticated = await self._backend.authenticate(HTTPConnection(scope))
         except TokenRefused as exc:
             refusal = self._refuse(scope, 401, "invalid_token", str(exc))
         else:
-            if found is None:
+            if authenticated is None:
                 refusal = self._refuse(scope, 401, None, "This server requires a bearer token.")
-            elif not found[0].scopes:
+            elif not authenticated[0].scopes:
                 refusal = self._refuse(scope, 403, "insufficient_scope", "This token allows nothing here.")
             else:
-                await self._app({**scope, "auth": found[0], "user": found[1]}, receive, send)
+                await self._app({**scope, "auth": authenticated[0], "user": authenticated[1]}, receive, send)
                 return
         await refusal(scope, receive, send)
 
-    def _refuse(self, scope: Scope, status: int, error: str | None, what: str) -> JSONResponse:
+    def _refuse(self, scope: Scope, status: int, error: str | None, problem: str) -> JSONResponse:
         """Return the response required by RFC 6750 and RFC 9728; without credentials it has no error code."""
-        logger.warning("request refused: %s", what, extra={"http_status": status})
-        fields = {**({"error": error} if error else {}), "error_description": what}
+        logger.warning("request refused: %s", problem, extra={"http_status": status})
+        fields = {**({"error": error} if error else {}), "error_description": problem}
         body = dict(fields) if error else {}
         if status == 403:
             body["scope"] = " ".join(SCOPES)
@@ -242,16 +242,16 @@ class Messages:
         seconds: the maximum time for a body; otherwise 408.
     """
 
-    def __init__(self, app: ASGIApp, most: int, seconds: float) -> None:
+    def __init__(self, app: ASGIApp, limit: int, seconds: float) -> None:
         self._app = app
-        self._most = most
+        self._limit = limit
         self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         body, size = bytearray(), int(Headers(scope=scope).get("content-length", 0))
         with anyio.move_on_after(self._seconds) as waiting:
-            while size <= self._most:
+            while size <= self._limit:
                 message = await receive()
                 if message["type"] == "http.disconnect":  # the client left during its body
                     return
@@ -260,14 +260,14 @@ class Messages:
                 if not message.get("more_body", False):
                     break
         status, error = 400, None
-        if scope["method"] == "POST" and size <= self._most and not waiting.cancelled_caught:
+        if scope["method"] == "POST" and size <= self._limit and not waiting.cancelled_caught:
             data = bytes(body)  # a long one is checked in a thread, so that the server can answer others
             is_long = len(data) > LONG_BODY
             error = await anyio.to_thread.run_sync(check_message, data) if is_long else check_message(data)
         if waiting.cancelled_caught:
             status, error = 408, build_refusal("The message was not complete in time.")
-        elif size > self._most:
-            status, error = 413, build_refusal(f"A message may have at most {self._most:,} bytes.")
+        elif size > self._limit:
+            status, error = 413, build_refusal(f"A message may have at most {self._limit:,} bytes.")
         if error is not None:
             logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
             content = error.model_dump_json(by_alias=True, exclude_unset=True)
@@ -290,30 +290,30 @@ class SessionLimit:
         most: the maximum number of sessions of a subject.
     """
 
-    def __init__(self, app: ASGIApp, most: int) -> None:
+    def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
-        self._most = most
+        self._limit = limit
         self._used: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         subject = str(scope["user"].access_token.subject)
-        named = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
-        if named is not None and named in self._used[subject]:
+        session = Headers(scope=scope).get(MCP_SESSION_ID_HEADER)
+        if session is not None and session in self._used[subject]:
             if scope["method"] == "DELETE":
-                del self._used[subject][named]
+                del self._used[subject][session]
             else:
-                self._used[subject].move_to_end(named)
+                self._used[subject].move_to_end(session)
 
         async def send_and_record(message: Message) -> None:
-            if message["type"] == "http.response.start" and named is None and message["status"] < 400:
+            if message["type"] == "http.response.start" and session is None and message["status"] < 400:
                 opened = MutableHeaders(raw=message["headers"]).getlist(MCP_SESSION_ID_HEADER)
                 self._used[subject].update(dict.fromkeys(opened))
             await send(message)
 
         await self._app(scope, receive, send_and_record)
         # Other requests of the subject run during each `await`, so its sessions are read again after it.
-        while len(self._used[subject]) > self._most:
+        while len(self._used[subject]) > self._limit:
             oldest, _ = self._used[subject].popitem(last=False)
             logger.info("a session ends for a newer one of the same subject")
             await self._end(scope, oldest)

@@ -118,9 +118,9 @@ def build_app(server: Server[Any], settings: Settings) -> ASGIApp:
         ],
         lifespan=lifespan,
     )
-    named = ", ".join(sorted(rules.origins)) or ("of this machine" if rules.loopback_origins else "none")
+    origins = ", ".join(sorted(rules.origins)) or ("of this machine" if rules.loopback_origins else "none")
     hosts = f"{', '.join(sorted(rules.hosts))}{' and any address' if rules.any_address else ''}"
-    logger.debug("accepting hosts %s; origins %s", hosts, named)
+    logger.debug("accepting hosts %s; origins %s", hosts, origins)
     return Guard(inner, rules)
 
 

@@ -36,6 +36,6 @@ def check_message(data: bytes) -> JSONRPCError | None:
     return build_refusal(_WANTED, number=number if isinstance(number, str) and number.isprintable() else None)
 
 
-def build_refusal(what: str, *, code: int = INVALID_REQUEST, number: str | int | None = None) -> JSONRPCError:
+def build_refusal(problem: str, *, code: int = INVALID_REQUEST, number: str | int | None = None) -> JSONRPCError:
     """Return a JSON-RPC error for input that is not a message."""
-    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=what))
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=problem))

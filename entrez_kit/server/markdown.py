@@ -42,11 +42,11 @@ def render_markdown(document: Mapping[str, Any], title: str, member: str = "") -
     """
     records = document.get(member) if member else [{key: document[key] for key in document if key not in SERVER}]
     records = records if isinstance(records, list) else []
-    own = {key: value for key, value in document.items() if (key != member if member else key in SERVER)}
+    other_members = {key: value for key, value in document.items() if (key != member if member else key in SERVER)}
     counts = [f"{len(records)} returned"] if member else []
-    counts += [f"{len(own[key])} {words}" for key, words in COUNTED.items() if own.get(key)]
+    counts += [f"{len(other_members[key])} {words}" for key, words in COUNTED.items() if other_members.get(key)]
     lines = [f"# {title}: {', '.join(counts)}" if counts else f"# {title}", "", QUOTED]
-    for key, value in own.items():
+    for key, value in other_members.items():
         lines += _render_own(key, value)
     for number, record in enumerate(records, start=1):
         lines += _render_record(number, len(records), record)

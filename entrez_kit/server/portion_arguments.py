@@ -12,6 +12,7 @@ from entrez_kit.core.model import Request
 from entrez_kit.core.operation import Operation, Several
 from entrez_kit.server.portions import DEFAULT_LIMIT, MIN_LIMIT, Portion, RequestedPage
 from entrez_kit.server.record_fields import list_record_fields
+from entrez_kit.server.schemas import build_input_schema
 
 
 class ReplyArguments(Request):
@@ -28,8 +29,6 @@ class ReplyArguments(Request):
 
 def add_portions(schema: Mapping[str, Any], operation: Operation[Any, Any]) -> dict[str, Any]:
     """Return the schema of a tool with limited replies. A tool with an offset does not need ``reply_start``."""
-    from entrez_kit.server.schemas import build_input_schema
-
     properties = build_input_schema(ReplyArguments)["properties"]
     del properties["fields"]["maxItems"]
     if not operation.agents.duplicate_fields:  # records with few members
@@ -52,32 +51,42 @@ def take_portion(
     Raises:
         InvalidInput: an argument of the portion is invalid; or the operation's own error for it.
     """
-    rest = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
+    operation_arguments = {name: value for name, value in arguments.items() if name not in ReplyArguments.model_fields}
     try:
-        own = ReplyArguments.model_validate({name: arguments[name] for name in arguments if name not in rest})
+        reply_arguments = ReplyArguments.model_validate(
+            {name: arguments[name] for name in arguments if name not in operation_arguments}
+        )
     except ValidationError as exc:
         raise (operation.argument_error or invalid_arguments)(exc, ReplyArguments) from None
-    start, limit = own.reply_start or 0, own.reply_limit
-    wanted = tuple(path.strip() for path in own.fields if path.strip())
-    rest |= _select_level({name.partition(".")[0] for name in wanted if not name.startswith("-")}, rest, operation)
-    known = list_record_fields(operation) if wanted else {}
+    start, limit = reply_arguments.reply_start or 0, reply_arguments.reply_limit
+    field_paths = tuple(path.strip() for path in reply_arguments.fields if path.strip())
+    operation_arguments |= _select_level(
+        {name.partition(".")[0] for name in field_paths if not name.startswith("-")}, operation_arguments, operation
+    )
+    known = list_record_fields(operation) if field_paths else {}
     paging, page = operation.agents.paging, None
-    if paging is not None and (not paging.only_with or rest.get(paging.only_with)):
-        skipped, size = (_to_number(rest.get(name)) for name in (paging.skip, paging.size))
+    if paging is not None and (not paging.only_with or operation_arguments.get(paging.only_with)):
+        skipped, size = (_to_number(operation_arguments.get(name)) for name in (paging.skip, paging.size))
         if start:  # the number in a reply counts from the first result
             skipped = max(skipped or 0, start)
-            rest, start = {**rest, paging.skip: skipped}, 0
+            operation_arguments, start = {**operation_arguments, paging.skip: skipped}, 0
         default = operation.request.model_fields[paging.size].default
         page = RequestedPage(paging, skipped or 0, default if size is None else size)
         if paging.fit is not None:
-            rest = paging.fit(rest, limit, bool([name for name in wanted if not name.startswith("-")]))
-    inputs = tuple(_name_inputs(next((rest[name] for name in operation.agents.inputs if rest.get(name)), ())))
+            operation_arguments = paging.fit(
+                operation_arguments, limit, bool([name for name in field_paths if not name.startswith("-")])
+            )
+    inputs = tuple(
+        _name_inputs(
+            next((operation_arguments[name] for name in operation.agents.inputs if operation_arguments.get(name)), ())
+        )
+    )
     members = operation.agents.portions or ("",)
     beside = members[-1] if page is not None and len(members) > 1 and not page.paging.only_with else ""
-    return rest, [
+    return operation_arguments, [
         Portion(
             member=member,
-            fields=wanted,
+            fields=field_paths,
             start=start,
             limit=limit,
             page=page,
@@ -163,5 +172,5 @@ def _to_number(value: Any) -> int | None:
 
 def _name_inputs(inputs: Any) -> Iterator[str]:
     """Yield a name for each input: the id, or the key or number of an object."""
-    for number, one in enumerate(inputs if isinstance(inputs, list) else (), start=1):
-        yield str(one.get("key") or number) if isinstance(one, dict) else str(one)
+    for number, item in enumerate(inputs if isinstance(inputs, list) else (), start=1):
+        yield str(item.get("key") or number) if isinstance(item, dict) else str(item)

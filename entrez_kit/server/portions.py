@@ -137,67 +137,71 @@ class Portion:
         if not isinstance(record, dict):
             return record
         out = {path[1:] for path in self.fields if path.startswith("-")}
-        wanted = {path for path in self.fields if not path.startswith("-")}
-        out |= {again for again, first in self.duplicate_fields.items() if again not in wanted and first not in out}
-        if wanted:
-            wanted |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
+        fields_to_keep = {path for path in self.fields if not path.startswith("-")}
+        out |= {
+            duplicate
+            for duplicate, first in self.duplicate_fields.items()
+            if duplicate not in fields_to_keep and first not in out
+        }
+        if fields_to_keep:
+            fields_to_keep |= {name for name in ("pmid", "id", "pmcid", "source") if name in record}
             lacking = [name for name in self.fields if name in self.known and "." not in name and name not in record]
             record = {**record, **{name: self.known[name] for name in lacking}}
-        return keep_fields(record, wanted, out)
+        return keep_fields(record, fields_to_keep, out)
 
     def _cut_records(self, document: Document, records: list[Any]) -> Document:
         beside = document.get(self.beside) or []
         base, cuts = self._compact_document({**document, self.member: [], **({self.beside: []} if beside else {})})
-        account = _Account.of(document, self.inputs, len(records))
-        room = self._count_room(base, account)
+        statuses = _InputStatuses.of(document, self.inputs, len(records))
+        room = self._count_room(base, statuses)
         start = min(self.start, len(records))
-        taken: list[Any] = []
+        records_that_fit: list[Any] = []
         for number, record in enumerate(records[start:], start):
             size = count_characters(record) + 1 + (count_characters(beside[number]) + 1 if number < len(beside) else 0)
             if size > room:
-                if taken:
+                if records_that_fit:
                     break
                 record, shortened = shorten(record, max(room, MIN_CUT))
                 cuts += shortened
                 size = room
             room -= size
-            taken.append(record)
-        end = start + len(taken)
-        base[self.member] = taken
+            records_that_fit.append(record)
+        end = start + len(records_that_fit)
+        base[self.member] = records_that_fit
         if beside:
             while end >= len(records) and end < len(beside) and (size := count_characters(beside[end]) + 1) <= room:
                 room, end = room - size, end + 1
             base[self.beside] = beside[:end]
         total = max(len(records), len(beside))
-        return {**base, "reply_cut": self._describe(document, account, start, end, total, cuts)}
+        return {**base, "reply_cut": self._describe(document, statuses, start, end, total, cuts)}
 
     def _cut_text(self, document: Document, text: RecordText) -> Document:
         base, cuts = self._compact_document({**document, self.member: ""})
-        account = _Account.of(document, self.inputs, len(text.parts) if text.has_records else -1)
-        room = self._count_room(base, account) - count_characters(text.head) - count_characters(text.tail)
+        statuses = _InputStatuses.of(document, self.inputs, len(text.parts) if text.has_records else -1)
+        room = self._count_room(base, statuses) - count_characters(text.head) - count_characters(text.tail)
         start = end = min(self.start, len(text.parts))
-        taken: list[str] = []
+        parts_that_fit: list[str] = []
         too_large: dict[int, int] = {}
         for number, part in enumerate(text.parts[start:], start):
             size = count_characters(part) - 2
             if size > room:
-                if taken:
+                if parts_that_fit:
                     break
                 if text.has_records:
                     too_large[number] = size - room + self.limit
                     end = number + 1
                     continue
             room -= size
-            taken.append(part)
+            parts_that_fit.append(part)
             end = number + 1
-        base[self.member] = text.head + "".join(taken) + text.tail
-        described = self._describe(document, account, start, end, len(text.parts), cuts, too_large)
+        base[self.member] = text.head + "".join(parts_that_fit) + text.tail
+        described = self._describe(document, statuses, start, end, len(text.parts), cuts, too_large)
         return {**base, "reply_cut": described}
 
-    def _count_room(self, base: Document, account: "_Account") -> int:
+    def _count_room(self, base: Document, statuses: "_InputStatuses") -> int:
         """Return the characters available for records, at least half of the limit."""
-        named = account.size * (2 if self.resume else 1)
-        return max(self.limit - count_characters(base) - named - _NOTE, self.limit // 2)
+        reserved = statuses.size * (2 if self.resume else 1)
+        return max(self.limit - count_characters(base) - reserved - _NOTE, self.limit // 2)
 
     def _compact_document(self, document: Document) -> tuple[Document, list[str]]:
         """Return the document without lists of the inputs and with its other members shortened to half of the limit."""
@@ -205,9 +209,9 @@ class Portion:
         remaining = {name: value for name, value in document.items() if name not in dropped}
         if "unavailable" in remaining:
             remaining["unavailable"] = [
-                {name: value[:_MAX_NAME] if value == one["id"] else value for name, value in one.items()}
+                {name: value[:_MAX_NAME] if value == entry["id"] else value for name, value in entry.items()}
                 | {"tried_tiers": []}
-                for one in remaining["unavailable"]
+                for entry in remaining["unavailable"]
             ]
         fixed = {name: remaining.pop(name) for name in (self.member, self.beside, *_MISSING) if name in remaining}
         rest, cuts = shorten(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
@@ -216,7 +220,7 @@ class Portion:
     def _describe(
         self,
         document: Document,
-        account: "_Account",
+        statuses: "_InputStatuses",
         start: int,
         end: int,
         count: int,
@@ -234,31 +238,32 @@ class Portion:
             following = self.page.build_next_arguments(end)
         message = f"{self.member} {skipped + start} to {skipped + end} of {skipped + total}."
         described: Document = {"message": message}
-        if end < total and self.resume and account.is_exact:
+        if end < total and self.resume and statuses.is_exact:
             described["message"] += f" Make the same call with {self.resume}: ids.left for the rest."
-            described["next_arguments"] = {self.resume: account.found[end:]}
+            described["next_arguments"] = {self.resume: statuses.found[end:]}
         elif end < total:
-            named = " and ".join(f"{name} {value}" for name, value in following.items())
-            described["message"] += f" Make the same call with {named} for the rest"
+            next_values = " and ".join(f"{name} {value}" for name, value in following.items())
+            described["message"] += f" Make the same call with {next_values} for the rest"
             described["message"] += f", or with a reply_limit over {self.limit}."
             described |= {"next_start": next(iter(following.values())), "next_arguments": following}
         described = _add_cuts(described, cuts, f"; a reply_limit over {self.limit} gives more")
         if too_large:
-            listed = ", ".join(f"{account.name_of(n, skipped)} ({least})" for n, least in [*too_large.items()][:5])
-            described["message"] += f" Too large for this reply, with the reply_limit each needs: {listed}."
-        ids = account.group_ids(start, end, too_large)
+            too_large_inputs = ", ".join(
+                f"{statuses.get_name(n, skipped)} ({least})" for n, least in [*too_large.items()][:5]
+            )
+            described["message"] += f" Too large for this reply, with the reply_limit each needs: {too_large_inputs}."
+        ids = statuses.group_ids(start, end, too_large)
         return {**described, "ids": ids} if ids else described
 
 
 @dataclass(frozen=True, slots=True)
-class _Account:
+class _InputStatuses:
     """The outcome of each input.
 
     Args:
         found: names of the inputs with a record, in the order of the records.
         others: names of the other inputs by their status.
         is_exact: whether each record belongs to one of the names.
-        document: the reply, whose lists of missing ids are not repeated.
     """
 
     found: list[str]
@@ -266,16 +271,18 @@ class _Account:
     is_exact: bool
 
     @classmethod
-    def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_Account":
-        """Build the account of a document with ``count`` records; -1 if the number is unknown."""
+    def of(cls, document: Document, inputs: Sequence[str], count: int) -> "_InputStatuses":
+        """Read the outcomes in a document with ``count`` records; -1 if the number is unknown.
+
+        Inputs in the document's own lists of missing ids are omitted."""
         found: list[str] = []
         others: dict[str, list[str]] = {}
-        listed = {name for member in _MISSING[:2] for name in document.get(member) or ()}
-        listed |= {one["id"] for one in document.get("unavailable") or ()}
+        missing_names = {name for member in _MISSING[:2] for name in document.get(member) or ()}
+        missing_names |= {entry["id"] for entry in document.get("unavailable") or ()}
         for name, status in _yield_statuses(document, inputs):
             if status == "found":
                 found.append(name[:_MAX_NAME])
-            elif name not in listed:
+            elif name not in missing_names:
                 others.setdefault(status, []).append(name[:_MAX_NAME])
         unique = list(dict.fromkeys(found))
         if len(found) != count and len(unique) == count:
@@ -287,7 +294,7 @@ class _Account:
         """The number of characters of the lists of ids."""
         return count_characters([self.found, self.others]) + 60 if self.found or self.others else 0
 
-    def name_of(self, number: int, skipped: int) -> str:
+    def get_name(self, number: int, skipped: int) -> str:
         """Return the input of a record, or its number."""
         return self.found[number] if self.is_exact else f"number {skipped + number}"
 
@@ -309,7 +316,9 @@ def _yield_statuses(document: Document, inputs: Sequence[str]) -> Iterator[tuple
         for outcome in outcomes:
             yield str(outcome.get("input", outcome.get("id"))), outcome["status"]
         return
-    missing = [(one["id"], "error" if one.get("retryable") else "not_found") for one in document.get("unavailable", ())]
+    missing = [
+        (entry["id"], "error" if entry.get("retryable") else "not_found") for entry in document.get("unavailable", ())
+    ]
     for name in inputs:
         if missing and missing[0][0] == name.strip():
             yield missing.pop(0)

@@ -14,7 +14,7 @@ from mcp_types import GetPromptResult, Prompt, PromptArgument, PromptMessage, Te
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import quote_value
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.server.arguments import wrong_argument
+from entrez_kit.server.arguments import wrong_argument_error
 from entrez_kit.server.tools import Toolbox
 
 MAX_ARGUMENT: Final = 1_000
@@ -204,11 +204,11 @@ def get_prompt(
 
     recipe = next((recipe for recipe in _list_available(toolbox, scopes) if recipe.name == name), None)
     if recipe is None:
-        known = ", ".join(recipe.name for recipe in _list_available(toolbox, scopes))
+        names = ", ".join(recipe.name for recipe in _list_available(toolbox, scopes))
         raise InvalidInput(
             f"The prompt {name[:100]!r} does not exist.",
             invalid_input=name[:100],
-            recovery_hint=f"The prompts are: {known}.",
+            recovery_hint=f"The prompts are: {names}.",
             details={"reason": "unknown_prompt"},
         )
     values = _read_values(recipe, arguments)
@@ -253,6 +253,6 @@ def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]
 
 
 def _argument_error(recipe: Recipe, name: str, value: str, problem: str) -> InvalidInput:
-    return wrong_argument(
+    return wrong_argument_error(
         name, value, f"{problem}.", hint=f"Correct {name} and request the prompt {recipe.name} again."
     )

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from entrez_kit.base.frontend_text import MAX_VALUE, cut_middle
 from entrez_kit.core.operation import Operation
-from entrez_kit.server.arguments import wrong_argument
+from entrez_kit.server.arguments import wrong_argument_error
 
 _DEEPEST: Final = 4
 """The maximum depth of a member that ``fields`` can name."""
@@ -22,7 +22,7 @@ def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
     result: type[BaseModel] = operation.result
     schema = build_result_schema(result)
     definitions = schema.get("$defs", {})
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
 
     def walk(part: Mapping[str, Any], above: str) -> None:
         while "$ref" in part:
@@ -31,13 +31,13 @@ def list_record_fields(operation: Operation[Any, Any]) -> Mapping[str, Any]:
             walk(option, above)
         for name, inner in part.get("properties", {}).items():
             place = above + name
-            if place not in found and place.count(".") < _DEEPEST:
+            if place not in fields and place.count(".") < _DEEPEST:
                 kinds = {option.get("type") for option in (inner, *inner.get("anyOf", ()))}
-                found[place] = [] if "array" in kinds else None
+                fields[place] = [] if "array" in kinds else None
                 walk(inner, f"{place}.")
 
     walk(schema["properties"].get(operation.result.RECORDS, {}), "")
-    return MappingProxyType(found)
+    return MappingProxyType(fields)
 
 
 def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collection[str]) -> None:
@@ -46,15 +46,15 @@ def check_fields(records: Sequence[Any], fields: Sequence[str], may_have: Collec
     Raises:
         InvalidInput: a field is unknown; the message has the most similar one.
     """
-    known = {*may_have, *(name for record in records for name in _yield_names(record))} if fields else set()
+    known_names = {*may_have, *(name for record in records for name in _yield_names(record))} if fields else set()
     for requested in fields:
         name = requested.removeprefix("-")
-        if known and name not in known:
-            top = sorted(name for name in known if "." not in name)
-            near = get_close_matches(name, known, n=1)
+        if known_names and name not in known_names:
+            top = sorted(name for name in known_names if "." not in name)
+            near = get_close_matches(name, known_names, n=1)
             meant = f"; did you mean {near[0]}?" if near else "."
             problem = f"names an unknown field: {cut_middle(name, MAX_VALUE)}{meant}"
-            raise wrong_argument("fields", name, problem, hint=f"These records have {', '.join(top)}.")
+            raise wrong_argument_error("fields", name, problem, hint=f"These records have {', '.join(top)}.")
 
 
 def _yield_names(value: Any, above: str = "") -> Iterator[str]:
@@ -67,23 +67,23 @@ def _yield_names(value: Any, above: str = "") -> Iterator[str]:
             yield from _yield_names(inner, f"{above}{name}.")
 
 
-def keep_fields(value: Any, wanted: set[str], out: set[str], above: str = "") -> Any:
-    """Return a value with the wanted members only, all if ``wanted`` is empty, and without those of ``out``.
+def keep_fields(value: Any, kept: set[str], omitted: set[str], above: str = "") -> Any:
+    """Return a value with the wanted members only, all if ``kept`` is empty, and without those of ``omitted``.
 
     Args:
         above: the path of the value, with a dot at its end.
     """
     if isinstance(value, list):
-        return [keep_fields(item, wanted, out, above) for item in value]
+        return [keep_fields(item, kept, omitted, above) for item in value]
     if not isinstance(value, dict):
         return value
     result = {}
     for name, inner in value.items():
         path = above + name
-        if path in out:
+        if path in omitted:
             continue
-        if not wanted or path in wanted:
-            result[name] = keep_fields(inner, set(), out, f"{path}.")
-        elif any(other.startswith(f"{path}.") for other in wanted):
-            result[name] = keep_fields(inner, wanted, out, f"{path}.")
+        if not kept or path in kept:
+            result[name] = keep_fields(inner, set(), omitted, f"{path}.")
+        elif any(other.startswith(f"{path}.") for other in kept):
+            result[name] = keep_fields(inner, kept, omitted, f"{path}.")
     return result

@@ -135,8 +135,8 @@ def read_resource(
     if uri.startswith(PAPER_PREFIX):
         from entrez_kit.corpus.operations import RAG_GET
 
-        found = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
-        return _build_json_contents(uri, found.model_dump(mode="json"))
+        record = RAG_GET.run(services, {"doc_id": f"pmid:{uri.removeprefix(PAPER_PREFIX)}"})
+        return _build_json_contents(uri, record.model_dump(mode="json"))
     if uri.startswith(GUIDE_PREFIX):
         try:
             guide = read_guide(uri.removeprefix(GUIDE_PREFIX))
@@ -144,8 +144,8 @@ def read_resource(
             raise _unknown_error(uri, exc.recovery_hint) from None
         return ReadResourceResult(contents=[TextResourceContents(uri=uri, mime_type=MARKDOWN_TYPE, text=guide.text)])
     kinds = (INFO_URI, STATS_TEMPLATE, PAPER_TEMPLATE, GUIDE_TEMPLATE)
-    there = ", ".join(kind for kind in kinds if may_read(kind, scopes))
-    raise _unknown_error(uri, f"There are {there}; resources/list names them all.")
+    readable = ", ".join(kind for kind in kinds if may_read(kind, scopes))
+    raise _unknown_error(uri, f"There are {readable}; resources/list names them all.")
 
 
 def build_error_document(uri: str, error: EntrezKitError) -> dict[str, Any]:

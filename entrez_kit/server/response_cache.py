@@ -48,7 +48,7 @@ class ResponseCache:
     """
 
     def __init__(self, most_characters: int = MAX_CHARACTERS) -> None:
-        self._most = most_characters
+        self._max_size = most_characters
         self._size = 0
         self._lock = threading.Lock()
         self._responses: OrderedDict[Key, CachedResponse] = OrderedDict()
@@ -77,20 +77,20 @@ class ResponseCache:
         """Store a complete response, if it may be cached."""
         key, until = _build_key(tool, arguments, scopes), trace.until
         size = sum(len(part.text) for part in result.content if part.type == "text")
-        if key is None or until <= time.time() or size > self._most:
+        if key is None or until <= time.time() or size > self._max_size:
             return
         packed = zlib.compress(result.model_dump_json(by_alias=True).encode("utf-8"), 1)
         with self._lock:
             self._drop(key)
             self._responses[key] = CachedResponse(packed, trace, until, size, time.time())
             self._size += size
-            while self._size > self._most:
+            while self._size > self._max_size:
                 self._drop(next(iter(self._responses)))
 
     def _drop(self, key: Key) -> None:
-        gone = self._responses.pop(key, None)
-        if gone is not None:
-            self._size -= gone.size
+        response = self._responses.pop(key, None)
+        if response is not None:
+            self._size -= response.size
 
 
 def _build_key(tool: str, arguments: Mapping[str, Any], scopes: Collection[str] | None) -> Key | None:

@@ -97,7 +97,7 @@ async def _list(server: Any) -> dict[str, Any]:
 
     async with Client(server, mode="auto") as client:
         tools = await client.list_tools()
-        found = await client.list_resources()
+        listed = await client.list_resources()
         templates = await client.list_resource_templates()
         prompts = await client.list_prompts()
         return {
@@ -105,7 +105,7 @@ async def _list(server: Any) -> dict[str, Any]:
             "tools": [{"name": tool.name, "title": tool.title} for tool in tools.tools],
             "tools_list_bytes": len(tools.model_dump_json(by_alias=True, exclude_none=True, exclude={"meta"}).encode()),
             "resources": [
-                *(resource.uri for resource in found.resources),
+                *(resource.uri for resource in listed.resources),
                 *(template.uri_template for template in templates.resource_templates),
             ],
             "prompts": [prompt.name for prompt in prompts.prompts],

@@ -1,6 +1,6 @@
 """JSON Schemas of tools, generated from the models and kept small, because a model reads them before each task."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Final
@@ -39,7 +39,7 @@ class AgentOperation(Operation[Any, Any]):
     @classmethod
     def of(cls, operation: Operation[Any, Any]) -> "AgentOperation":
         """Convert an operation for MCP calls."""
-        return cls(inner=operation, **{one.name: getattr(operation, one.name) for one in fields(Operation)})
+        return cls(inner=operation, **{field.name: getattr(operation, field.name) for field in fields(Operation)})
 
     @property
     def implementation(self) -> Callable[[Services, Any], Any]:
@@ -100,8 +100,8 @@ class AgentOperation(Operation[Any, Any]):
                 problems.append({"type": "less_than_equal", "loc": (field,), "input": value, "ctx": {"le": cap}})
                 hint = hint or f"One call accepts {field} up to {cap}. Make several calls."
         if problems:
-            found = ValidationError.from_exception_data(self.request.__name__, problems)
-            error = (self.argument_error or invalid_arguments)(found, self.request)
+            validation_error = ValidationError.from_exception_data(self.request.__name__, problems)
+            error = (self.argument_error or invalid_arguments)(validation_error, self.request)
             error.hint_text = hint or error.hint_text
             raise error
 
@@ -121,8 +121,8 @@ def allow_several(schema: Schema, operation: Operation[Any, Any]) -> Schema:
     rest = {name: inner for name, inner in own.items() if name != several.field}
     properties = {several.field: add_neutral_value(own[several.field]), several.argument: part, **rest}
     required = [name for name in schema["required"] if name != several.field]
-    found = {name: inner for name, inner in schema.items() if name != "required"}
-    return {**found, "properties": properties, **({"required": required} if required else {})}
+    members = {name: inner for name, inner in schema.items() if name != "required"}
+    return {**members, "properties": properties, **({"required": required} if required else {})}
 
 
 def _is_hidden(request: type[BaseModel], name: str) -> bool:
@@ -239,14 +239,35 @@ def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]
     """Inline references, drop parts without information, and reduce "X or null" to X."""
     schema = _resolve(schema, definitions)
     options = [part for part in schema.get("anyOf", ()) if part.get("type") != "null"]
+    result = _drop_usual_members(_reduce_options(schema, options, definitions))
+    if "anyOf" in result:
+        result["anyOf"] = [_compact_schema(part, definitions) for part in options]
+    if "properties" in result:
+        parts = {name: _compact_schema(part, definitions) for name, part in result["properties"].items()}
+        required = result.get("required", ())
+        result["properties"] = {
+            name: part if name in required else add_neutral_value(part) for name, part in parts.items()
+        }
+    if isinstance(result.get("items"), Mapping):
+        result["items"] = _compact_schema(result["items"], definitions)
+    return result
+
+
+def _reduce_options(schema: Schema, options: Sequence[Schema], definitions: Mapping[str, Schema]) -> Schema:
+    """Return a schema without alternatives, if it has one option besides null, or only strings."""
     if len(options) == 1:
-        own = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {**_resolve(options[0], definitions), **own}
-    elif any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
+        other_members = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {**_resolve(options[0], definitions), **other_members}
+    if any(part == {"type": "string"} for part in options) and all(part.get("type") == "string" for part in options):
         # Hosts reject alternatives; the names that are always valid stand in the description.
         names = [str(name) for part in options for name in part.get("enum", ())]
-        own = {key: value for key, value in schema.items() if key != "anyOf"}
-        schema = {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **own}
+        other_members = {key: value for key, value in schema.items() if key != "anyOf"}
+        return {"type": "string", "description": f"One of {', '.join(names)}, or another name.", **other_members}
+    return schema
+
+
+def _drop_usual_members(schema: Mapping[str, Any]) -> Schema:
+    """Return a schema without usual default values, bounds that calls never reach, and repeated choices."""
     result: Schema = {key: schema[key] for key in _KEPT if key in schema}
     default = result.get("default")
     if default is None or default is False or default in ("", [], {}):  # the usual default
@@ -265,16 +286,6 @@ def _compact_schema(schema: Mapping[str, Any], definitions: Mapping[str, Schema]
     if choices and "description" in result:
         *most, last = map(str, choices)
         result["description"] = result["description"].replace(f": {', '.join(most)} or {last}.", ".")
-    if "anyOf" in result:
-        result["anyOf"] = [_compact_schema(part, definitions) for part in options]
-    if "properties" in result:
-        parts = {name: _compact_schema(part, definitions) for name, part in result["properties"].items()}
-        required = result.get("required", ())
-        result["properties"] = {
-            name: part if name in required else add_neutral_value(part) for name, part in parts.items()
-        }
-    if isinstance(result.get("items"), Mapping):
-        result["items"] = _compact_schema(result["items"], definitions)
     return result
 
 

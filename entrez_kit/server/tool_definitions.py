@@ -80,10 +80,10 @@ class ToolDefinition:
         return scopes is None or self.scope in scopes
 
 
-def scope_error(what: str, scope: str) -> NotConfigured:
+def scope_error(feature: str, scope: str) -> NotConfigured:
     """Return the error for a token without the scope of a tool or resource."""
     return NotConfigured(
-        f"This token does not allow {what}.",
+        f"This token does not allow {feature}.",
         recovery_hint=f"Ask the administrator of the server for a token with the scope {scope}.",
         details={"reason": "insufficient_scope", "scope": scope},
     )

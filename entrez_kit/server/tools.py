@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 from opentelemetry.trace import get_current_span
@@ -26,14 +26,12 @@ from entrez_kit.core.operation import Execution, Operation, execute, find_source
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
+from entrez_kit.server.portions import Portion
 from entrez_kit.server.response_cache import CachedResponse, ResponseCache
 from entrez_kit.server.tool_definitions import ToolDefinition, build_definitions
 from entrez_kit.server.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from entrez_kit.services import Services
 from entrez_kit.services.transport.spans import record_outcome
-
-if TYPE_CHECKING:
-    from entrez_kit.server.portions import Portion
 
 AnyOperation = Operation[Any, Any]
 Names = Literal["kit", "contract"]
@@ -128,7 +126,7 @@ class Toolbox:
 
     def select_tools(self, scopes: Collection[str] | None) -> list[ToolDefinition]:
         """Return the tools listed for a token with these scopes; None allows everything."""
-        return [one for one in self.listed if one.is_allowed(scopes)]
+        return [tool for tool in self.listed if tool.is_allowed(scopes)]
 
     def get_input_schema(self, name: str) -> dict[str, Any] | None:
         """Return the input schema of the tool with a name or alias."""
@@ -141,8 +139,8 @@ class Toolbox:
 
         with self._lock:
             if definition.name not in self._for_agents:
-                found = self._operations.get(definition.name) or find_operation(definition.method)
-                self._for_agents[definition.name] = AgentOperation.of(found)
+                operation = self._operations.get(definition.name) or find_operation(definition.method)
+                self._for_agents[definition.name] = AgentOperation.of(operation)
             return self._for_agents[definition.name]
 
     def list_tools(self, *, scopes: Collection[str] | None, protocol_version: str) -> list[Tool]:
@@ -179,11 +177,11 @@ class Toolbox:
 
     def remove_other_tools(self, text: str, scopes: Collection[str] | None) -> str:
         """Remove the sentences that name a tool which a token with these scopes may not call."""
-        beyond = {name for name, one in self._by_name.items() if not one.is_allowed(scopes)}
+        beyond = {name for name, tool in self._by_name.items() if not tool.is_allowed(scopes)}
         if not beyond:
             return text
-        named = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
-        return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not named.search(part)).rstrip(";: ")
+        pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(beyond)))})\b")
+        return " ".join(part for part in re.split(r"(?<=[.;:!?]) ", text) if not pattern.search(part)).rstrip(";: ")
 
     def call(
         self,
@@ -212,7 +210,7 @@ class Toolbox:
         with tracing.trace(outcome.trace.request_id):
             called = definition.name if definition is not None else name
             is_success = outcome.result is not None
-            redactor = None if is_success else Redactor.of(services.settings)
+            redactor = None if is_success else Redactor(services.settings.secrets)
             _report(called, outcome.trace, seconds, outcome.error, redactor, success=is_success)
         is_whole = outcome.result is not None and outcome.error is None
         if responses is not None and definition is not None and definition.is_cacheable and is_whole:
@@ -243,9 +241,9 @@ class Toolbox:
         portion = next((portion for portion in portions if portion.member in document), portions[0])
         shortened_by = operation.agents.shortened_by
         if shortened_by is not None and shortened_by not in arguments and portion.has_too_large(document):
-            again = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
-            if again.result is not None:  # the same replies from the cache, with a cut
-                document = again.result.model_dump(mode="json")
+            shortened = execute(operation, services, {**arguments, shortened_by: portion.limit * 3 // 4})
+            if shortened.result is not None:  # the same replies from the cache, with a cut
+                document = shortened.result.model_dump(mode="json")
         details: dict[str, Any] = {}
         if not operation.agents.closed_schema:
             if outcome.error is not None:
@@ -377,7 +375,6 @@ def _read_call(
         ValidationError, EntrezKitError: an argument is wrong.
     """
     from entrez_kit.server.portion_arguments import read_several, take_portion
-    from entrez_kit.server.portions import Portion
 
     check_names(raw_arguments)
     arguments = read_arguments(raw_arguments, definition.inputs, exact_types=operation.agents.closed_schema)

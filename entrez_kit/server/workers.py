@@ -21,8 +21,8 @@ T = TypeVar("T")
 class Workers:
     """Runs functions in threads. If a caller leaves, its thread ends at its next step."""
 
-    def __init__(self, most: int = MAX_CALLS) -> None:
-        self._most = most
+    def __init__(self, max_calls: int = MAX_CALLS) -> None:
+        self._max_calls = max_calls
         self._running = 0
         self._lock = threading.Lock()
 
@@ -39,7 +39,7 @@ class Workers:
         """
         job = _Job(self, _create_reporter(ctx))
         with self._lock:
-            if self._running >= self._most:
+            if self._running >= self._max_calls:
                 raise RateLimited(
                     f"This server is running {self._running} calls, the maximum at a time.",
                     recovery_hint="Retry after a few seconds. With a free NCBI_API_KEY the limit is 10 requests per "

@@ -40,7 +40,7 @@ _WORK: Final = {
     "updated-by": [_NOTICE],
 }
 _ABOUT: Final = require_texts("status message-type message-version")
-WORK: Final = JsonShape("Crossref's record", {**_ABOUT, "message": _WORK}, due="message.DOI message.type")
+WORK: Final = JsonShape("Crossref's record", {**_ABOUT, "message": _WORK}, required="message.DOI message.type")
 UPDATES: Final = JsonShape(
     "Crossref's list of notices",
     {
@@ -52,7 +52,7 @@ UPDATES: Final = JsonShape(
             **require_any("facets query next-cursor"),
         },
     },
-    due="message.total-results message.items",
+    required="message.total-results message.items",
 )
 _AGENCY: Final = {**require_texts("DOI"), "agency": require_texts("id label")}
 AGENCY: Final = JsonShape(

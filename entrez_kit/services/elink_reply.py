@@ -10,7 +10,9 @@ from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import get_text, malformed_error, parse_reply, read_whole_number
 
 _UID: Final = re.compile(r"[0-9]+")
-ELINK: Final = XmlShape("ELink", "elink.dtd", due={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"})
+ELINK: Final = XmlShape(
+    "ELink", "elink.dtd", required={"LinkSet": "DbFrom", "LinkSetDb": "DbTo LinkName", "Link": "Id"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ def parse_linksets(content: bytes) -> list[RawLinkSet]:
 
 
 def group_links_by_source(
-    content: bytes, sources: Collection[str], wanted: Callable[[RawLink], bool]
+    content: bytes, sources: Collection[str], is_wanted: Callable[[RawLink], bool]
 ) -> tuple[dict[str, list[RawLink]], list[str]]:
     """Return the links of each source without duplicates, and NCBI's error messages. The link sets may be in any order.
 
@@ -59,7 +61,7 @@ def group_links_by_source(
     Args:
         content: the reply.
         sources: the UIDs that the request names.
-        wanted: whether a link is kept.
+        is_wanted: whether a link is kept.
 
     Raises:
         UpstreamError: the reply is not an ELink result, is about other sources, or merges the links of several.
@@ -76,9 +78,9 @@ def group_links_by_source(
             raise malformed_error("elink", f"links of {foreign[0]}, which was not requested")
         errors += linkset.errors
         if linkset.ids and not linkset.errors:
-            known = found.setdefault(linkset.ids[0], {})
-            for link in filter(wanted, linkset.links):
-                known.setdefault((link.id, link.link_name, link.db_to), link)
+            links_of_id = found.setdefault(linkset.ids[0], {})
+            for link in filter(is_wanted, linkset.links):
+                links_of_id.setdefault((link.id, link.link_name, link.db_to), link)
     return {source: list(links.values()) for source, links in found.items()}, errors
 
 

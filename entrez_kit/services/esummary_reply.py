@@ -3,11 +3,12 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
 
-from entrez_kit.services.small_replies import malformed_error, parse_reply
+from entrez_kit.services.small_replies import incomplete_reply_error, is_uid, malformed_error, parse_reply
+from entrez_kit.services.transport import T
 
 
 def parse_esummary(content: bytes) -> Any:
@@ -49,22 +50,62 @@ def find_uids(document: Any) -> Answered:
     """
     if isinstance(document, dict):
         result = document["result"]
-        listed = [str(uid) for uid in result["uids"]]
-        refused = {uid for uid, one in result.items() if isinstance(one, dict) and one.get("error")}
-        refused |= {uid for uid in listed if not isinstance(result.get(uid), dict)}
-        hollow = {uid for uid in listed if uid not in refused and not result[uid].keys() - {"uid"}}
-        if wrong := [uid for uid in listed if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
+        uids = [str(uid) for uid in result["uids"]]
+        refused = {uid for uid, summary in result.items() if isinstance(summary, dict) and summary.get("error")}
+        refused |= {uid for uid in uids if not isinstance(result.get(uid), dict)}
+        hollow = {uid for uid in uids if uid not in refused and not result[uid].keys() - {"uid"}}
+        if wrong := [uid for uid in uids if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
             raise malformed_error("esummary", f"the summary of another record for {wrong[0][:40]}")
     else:
-        named = list(_yield_summaries(document))
-        listed = [uid for uid, _ in named]
-        refused = {uid for uid, one in named if one.find("error") is not None}
+        summaries = list(_yield_summaries(document))
+        uids = [uid for uid, _ in summaries]
+        refused = {uid for uid, summary in summaries if summary.find("error") is not None}
         refused |= {word for error in document.iter("ERROR") for word in re.findall(r"[^\s:=]+", error.text or "")}
-        hollow = {uid for uid, one in named if all(part.tag == "Id" for part in one.iterchildren("*"))}
-    if not listed and not refused:
+        hollow = {uid for uid, summary in summaries if all(part.tag == "Id" for part in summary.iterchildren("*"))}
+    if not uids and not refused:
         raise malformed_error("esummary", "no summaries")
-    repeated = frozenset(uid for uid, times in Counter(listed).items() if times > 1)
-    return Answered(frozenset(listed) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
+    repeated = frozenset(uid for uid, times in Counter(uids).items() if times > 1)
+    return Answered(frozenset(uids) - refused - hollow, frozenset(refused), frozenset(hollow), repeated)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSummaries(Generic[T]):
+    """A document, the result of its reader, and the requested UIDs for which it has errors."""
+
+    document: Any
+    value: T
+    refused: frozenset[str]
+
+
+def read_summaries(content: bytes, requested_ids: Sequence[str], read: Callable[[Any], T]) -> CheckedSummaries[T]:
+    """Parse an ESummary reply, which must have a summary or an error for each requested UID.
+
+    Args:
+        content: the reply.
+        requested_ids: the requested ids; none if the request names a set of the history.
+        read: parses the document.
+
+    Raises:
+        UpstreamError: the reply has summaries of other records, or two of one record.
+        IncompleteReply: a summary is missing or empty.
+    """
+    expected_uids = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
+    document = parse_esummary(content)
+    answered = find_uids(document)
+    if (expected_uids or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
+        raise malformed_error("esummary", "two summaries of one record")
+    if expected_uids and (foreign := answered.described - expected_uids):
+        raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
+    if expected_uids and expected_uids.isdisjoint(answered.uids | answered.hollow):
+        raise malformed_error("esummary", "summaries of other records than those requested")
+    remove_summaries(document, answered.hollow)
+    refused = answered.refused & expected_uids if expected_uids else frozenset(filter(is_uid, answered.refused))
+    summaries = CheckedSummaries(document, read(document), refused)
+    missing = expected_uids - answered.uids if expected_uids else answered.hollow
+    if missing or len(answered.uids) < len(set(requested_ids)):
+        problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
+        raise incomplete_reply_error("esummary", problem, content, summaries)
+    return summaries
 
 
 def _yield_summaries(root: Any) -> Iterator[tuple[str, Any]]:

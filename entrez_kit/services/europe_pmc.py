@@ -112,8 +112,10 @@ class EuropePMC(ServiceClient):
         read = partial(_read_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups)
 
         def is_full(page: dict[str, Any]) -> bool:
-            due = min(page_size, read_whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
-            return len(_read_results(page) or ()) >= due
+            expected_count = (
+                min(page_size, read_whole_number(str(page["hitCount"])) or 0) if cursor_mark == FIRST_PAGE else 0
+            )
+            return len(_read_results(page) or ()) >= expected_count
 
         try:
             return self._request_path(
@@ -152,24 +154,24 @@ class EuropePMC(ServiceClient):
             InvalidInput: the id has another form.
         """
         self._check_enabled()
-        wanted = pmcid.strip().upper()
-        if not _FULL_TEXT_ID.fullmatch(wanted):
+        article_id = pmcid.strip().upper()
+        if not _FULL_TEXT_ID.fullmatch(article_id):
             raise no_pmcid_error(pmcid)
         roots = frozenset({"article", "pmc-articleset", "book", "book-part-wrapper"})
         expect = Expect("xml", roots, may_be_empty=True, read=read, keep=keep)
         try:
-            return self._request_path("fullTextXML", f"{wanted}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
+            return self._request_path("fullTextXML", f"{article_id}/fullTextXML", expect, ttl=TTL["europepmc_fulltext"])
         except EntityNotFound as exc:
             raise EntityNotFound(
-                f"Europe PMC has no full text of {wanted}.",
-                invalid_input=wanted,
+                f"Europe PMC has no full text of {article_id}.",
+                invalid_input=article_id,
                 recovery_hint="Europe PMC has the full text of open-access articles only; try the publisher.",
                 details={**exc.details, "reason": "no_full_text"},
             ) from None
 
     def fetch_links(
         self,
-        what: Literal["citations", "references"],
+        direction: Literal["citations", "references"],
         source: str,
         ext_id: str,
         *,
@@ -180,7 +182,7 @@ class EuropePMC(ServiceClient):
         """Return a page of the citations or references of a record, as JSON with ``hitCount`` and a list.
 
         Args:
-            what: citations or references.
+            direction: citations or references.
             source: the collection of the record: MED, PMC, PPR ...
             ext_id: its id in the collection; in MED the PMID.
             page: 1 for the first page.
@@ -202,8 +204,8 @@ class EuropePMC(ServiceClient):
         if page < 1:
             raise wrong_value("page", "a whole number of 1 or more", page)
         return self._request_path(
-            what,
-            f"{source}/{quote(ext_id, safe='')}/{what}",
+            direction,
+            f"{source}/{quote(ext_id, safe='')}/{direction}",
             Expect("json", frozenset({"hitCount", "citationList", "referenceList"}), read=read),
             params=(("page", str(page)), ("pageSize", str(page_size)), ("format", "json")),
             ttl=TTL["europepmc_citations"],
@@ -246,13 +248,7 @@ def _read_page(
     if len(set(names)) < len(names):
         raise malformed_error("Europe PMC search", "a record that is listed twice")
     for record in records:
-        form, own = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
-        if own and form and not form.fullmatch(own):
-            raise malformed_error("Europe PMC search", f"{own[:40]!r} is not an id of {record['source']}")
-        if record.get("source") == "MED" and record.get("pmid") not in (None, "", own):
-            raise malformed_error("Europe PMC search", f"the record {own[:40]} has the PMID {str(record['pmid'])[:40]}")
-        if not is_id_list and not record.keys() - _ID_FIELDS:
-            raise malformed_error("Europe PMC search", f"the record {own[:40]} has no content")
+        _check_record(record, is_id_list=is_id_list)
     if len(results) > min(page_size, count):
         raise malformed_error("Europe PMC search", f"{len(results)} results of {count} on a page of {page_size}")
     is_foreign = any(not any(matches(record) for matches in lookups) for record in records)
@@ -261,9 +257,22 @@ def _read_page(
     return document
 
 
+def _check_record(record: Mapping[str, Any], *, is_id_list: bool) -> None:
+    """Raise if the ids of a record contradict each other, or it has no content although it must."""
+    form, record_id = _IDS.get(str(record.get("source"))), str(record.get("id") or "")
+    if record_id and form and not form.fullmatch(record_id):
+        raise malformed_error("Europe PMC search", f"{record_id[:40]!r} is not an id of {record['source']}")
+    if record.get("source") == "MED" and record.get("pmid") not in (None, "", record_id):
+        raise malformed_error(
+            "Europe PMC search", f"the record {record_id[:40]} has the PMID {str(record['pmid'])[:40]}"
+        )
+    if not is_id_list and not record.keys() - _ID_FIELDS:
+        raise malformed_error("Europe PMC search", f"the record {record_id[:40]} has no content")
+
+
 def _read_results(page: dict[str, Any]) -> Any:
-    listed = page.get("resultList")
-    return listed.get("result") if isinstance(listed, dict) else None
+    result_list = page.get("resultList")
+    return result_list.get("result") if isinstance(result_list, dict) else None
 
 
 def has_id(record: Mapping[str, Any], kind: Literal["pmid", "pmcid", "doi"], value: str) -> bool:

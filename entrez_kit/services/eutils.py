@@ -10,12 +10,20 @@ requests of `entrez_kit.Entrez` are sent in the same way. Parameters have NCBI's
 
 import functools
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypedDict, Unpack
-from urllib.parse import parse_qsl, urlsplit
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
-from entrez_kit.base.bio_entrez import build_request
+from entrez_kit.base.bio_entrez import (
+    ParsedRequest,
+    build_request,
+    check_database,
+    check_date,
+    check_ids,
+    check_text,
+    select_records,
+    to_number,
+)
 from entrez_kit.base.errors import (
     EntityNotFound,
     IncompleteReply,
@@ -24,24 +32,24 @@ from entrez_kit.base.errors import (
     invalid_argument,
     wrong_value,
 )
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
-    MAX_PUBMED_RESULTS,
     EPostReply,
     ESearchReply,
     ESpellReply,
     check_esearch,
+    incomplete_reply_error,
+    is_uid,
     malformed_error,
     parse_epost,
     parse_esearch,
     parse_espell,
+    read_search,
 )
 from entrez_kit.services.transport import (
     CREDENTIALS,
     Call,
     Expect,
-    Format,
     Method,
     Reply,
     T,
@@ -54,23 +62,26 @@ from entrez_kit.services.transport.client import ServiceClient, Transport
 if TYPE_CHECKING:
     from urllib.request import Request
 
+    from entrez_kit.services.esummary_reply import CheckedSummaries
+
 MAX_GET_CHARACTERS: Final = 2000
 """Requests with a longer URL are sent by POST: NCBI requires it, and proxies truncate long URLs."""
 
 MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
-MAX_RETMAX: Final = 10_000
-"""The maximum number of records that NCBI returns per request."""
 
-DateType = Literal["pdat", "edat", "mdat"]
 RetMode = Literal["xml", "json"]
 
-_DATE: Final = re.compile(r"[0-9]{4}(?:[/-][0-9]{1,2}){0,2}")
-# The XML roots that EFetch may send for PubMed. The other databases have many formats, so any root is accepted.
-_PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
-_PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
-_PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
-_MEDLINE_RECORD: Final = r"(?m)^PMID- "
+_DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
+    "einfo": ("eInfoResult", "einforesult"),
+    "esearch": ("eSearchResult", "esearchresult"),
+    "esummary": ("eSummaryResult", "result"),
+    "elink": ("eLinkResult", "linksets"),
+    "epost": ("ePostResult", ""),
+    "espell": ("eSpellResult", ""),
+    "egquery": ("Result", ""),
+}
+"""The root of each result document in XML, and its key in JSON."""
 
 
 class SendOptions(TypedDict, total=False):
@@ -81,46 +92,6 @@ class SendOptions(TypedDict, total=False):
     fresh: bool
     deadline_ms: int | None
     partial: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedRequest:
-    """A request that Bio.Entrez has built, without its credentials.
-
-    Args:
-        script: the last part of the path, such as ``esearch.fcgi``.
-        encoded: the parameters as Bio.Entrez encodes them.
-        params: the decoded parameters.
-        parameters: the parameters by name in lower case, because NCBI accepts both WebEnv and webenv.
-        ids: the ids in all parameters named ``id``, which may be lists with commas.
-    """
-
-    script: str
-    encoded: str
-    params: tuple[tuple[str, str], ...]
-    parameters: Mapping[str, str]
-    ids: Sequence[str]
-
-    @classmethod
-    def parse(cls, request: "Request") -> Self:
-        """Parse the URL or the body of a request."""
-        address = urlsplit(request.full_url)
-        built = request.data.decode("ascii") if isinstance(request.data, bytes) else address.query
-        encoded = "&".join(part for part in built.split("&") if part.partition("=")[0] not in CREDENTIALS)
-        params = tuple(parse_qsl(encoded, keep_blank_values=True))
-        listed = (part.strip() for name, value in params if name.lower() == "id" for part in value.split(","))
-        return cls(
-            script=address.path.rpartition("/")[2],
-            encoded=encoded,
-            params=params,
-            parameters={name.lower(): value for name, value in params},
-            ids=[uid for uid in listed if uid],
-        )
-
-    @property
-    def endpoint(self) -> str:
-        """The name of the E-utility, such as ``esearch``."""
-        return self.script.partition(".")[0]
 
 
 class EUtils(ServiceClient):
@@ -152,8 +123,8 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
-        params = {"db": _check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
-        return self._request("einfo", params, _expect_document(retmode, "eInfoResult", "einforesult"), read)
+        params = {"db": check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        return self._request("einfo", params, expect_document("einfo", retmode), read)
 
     def esearch(
         self,
@@ -192,15 +163,15 @@ class EUtils(ServiceClient):
             hint = f"Add {missing}; {open_end} means no limit."
             raise invalid_argument(missing, f"is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
-            "db": _check_database(db),
+            "db": check_database(db),
             "term": term,
-            "retmax": _to_number("retmax", retmax),
-            "retstart": _to_number("retstart", retstart),
+            "retmax": to_number("retmax", retmax),
+            "retstart": to_number("retstart", retstart),
             "sort": sort,
             "datetype": datetype,
-            "mindate": _check_date("mindate", mindate),
-            "maxdate": _check_date("maxdate", maxdate),
-            "reldate": _to_number("reldate", reldate),
+            "mindate": check_date("mindate", mindate),
+            "maxdate": check_date("maxdate", maxdate),
+            "reldate": to_number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
             "WebEnv": webenv,
@@ -209,23 +180,16 @@ class EUtils(ServiceClient):
             "retmode": retmode,
             "idtype": idtype,
         }
-        ceiling = MAX_PUBMED_RESULTS - retstart if params["db"] == "pubmed" else MAX_RETMAX
-
-        def read(content: bytes) -> ESearchReply:
-            found = parse_esearch(content)
-            check_esearch(
-                found,
-                retmax=retmax,
-                retstart=retstart,
-                accessions=idtype is not None,
-                history=usehistory,
-            )
-            due = min(retmax, ceiling, found.count - retstart)
-            if rettype != "count" and len(found.ids) < due:
-                raise incomplete_reply_error("esearch", f"{len(found.ids)} ids instead of {due}", content, found)
-            return found
-
-        expect = _expect_document(retmode, "eSearchResult", "esearchresult")
+        read = functools.partial(
+            read_search,
+            db=check_database(db),
+            retmax=retmax,
+            retstart=retstart,
+            counts_only=rettype == "count",
+            accessions=idtype is not None,
+            history=usehistory,
+        )
+        expect = expect_document("esearch", retmode)
         reply = self._request(
             "esearch",
             params,
@@ -261,42 +225,21 @@ class EUtils(ServiceClient):
                 (reason ``incomplete``).
             read: parses the document that ``parse_esummary`` returns: the root element of XML, or the object of JSON.
         """
-        from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, write_esummary
+        from entrez_kit.services.esummary_reply import read_summaries, write_esummary
 
-        chosen = _select_records(ids, webenv, query_key, retstart, retmax)
+        chosen = select_records(ids, webenv, query_key, retstart, retmax)
         params = {
-            "db": _check_database(db),
+            "db": check_database(db),
             **chosen,
             "version": "2.0" if version == "2.0" else None,
             "retmode": retmode,
         }
-        expect = _expect_document(retmode, "eSummaryResult", "result")
-        requested_ids = chosen["id"] or []
-        due = frozenset(requested_ids) if all(map(is_uid, requested_ids)) else frozenset()
-
-        def read_all(content: bytes) -> _Summaries[T]:
-            document = parse_esummary(content)
-            answered = find_uids(document)
-            if (due or not requested_ids) and any(requested_ids.count(uid) < 2 for uid in answered.repeated):
-                raise malformed_error("esummary", "two summaries of one record")
-            if due and (foreign := answered.described - due):
-                raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-            if due and due.isdisjoint(answered.uids | answered.hollow):
-                raise malformed_error("esummary", "summaries of other records than those requested")
-            remove_summaries(document, answered.hollow)
-            refused = answered.refused & due if due else frozenset(filter(is_uid, answered.refused))
-            summaries = _Summaries(document, read(document), refused)
-            missing = due - answered.uids if due else answered.hollow
-            if missing or len(answered.uids) < len(set(requested_ids)):
-                problem = f"no summary of {', '.join(sorted(missing)[:5]) or 'some records'}"
-                raise incomplete_reply_error("esummary", problem, content, summaries)
-            return summaries
-
+        expect = expect_document("esummary", retmode)
         reply = self._request(
             "esummary",
             params,
             expect,
-            read_all,
+            functools.partial(read_summaries, requested_ids=chosen["id"] or [], read=read),
             keep=lambda summaries: not summaries.refused,
             partial=partial,
         )
@@ -306,7 +249,7 @@ class EUtils(ServiceClient):
         whole: Reply[Any] = reply
         return replace(whole, content=content, value=value)
 
-    def _verify_refused(self, summaries: "_Summaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
+    def _verify_refused(self, summaries: "CheckedSummaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.
 
         Returns:
@@ -317,25 +260,27 @@ class EUtils(ServiceClient):
         """
         from entrez_kit.services.esummary_reply import find_uids, parse_esummary, remove_summaries, replace_summaries
 
-        left = sorted(summaries.refused)
-        if not left:
+        unverified = sorted(summaries.refused)
+        if not unverified:
             return False
         retmode = params["retmode"]
-        expect = _expect_document(retmode, "eSummaryResult", "result")
+        expect = expect_document("esummary", retmode)
         described: list[str] = []
         try:
             try:
-                again = self._request("esummary", {**params, "id": left}, expect, parse_esummary, cacheable=False).value
-                described = sorted(find_uids(again).described.intersection(left))
-                replace_summaries(summaries.document, again, described)
-                left = [uid for uid in left if uid not in described]
+                retry = self._request(
+                    "esummary", {**params, "id": unverified}, expect, parse_esummary, cacheable=False
+                ).value
+                described = sorted(find_uids(retry).described.intersection(unverified))
+                replace_summaries(summaries.document, retry, described)
+                unverified = [uid for uid in unverified if uid not in described]
             except EntityNotFound:
                 pass
-            known = sorted(self.known_uids(params["db"], left))
+            known = sorted(self.known_uids(params["db"], unverified))
         except (UpstreamError, RateLimited):
             if not partial:
                 raise
-            known = left
+            known = unverified
         if known and not partial:
             raise UpstreamError(
                 f"NCBI sent no summary of {', '.join(known[:5])}, although a search finds the record.",
@@ -373,15 +318,17 @@ class EUtils(ServiceClient):
             keep: returns whether a reply with this value may be cached.
             fresh: send the request even if the reply is cached.
         """
+        from entrez_kit.services.efetch_reply import expect_records
+
         params = {
-            "db": _check_database(db),
-            **_select_records(ids, webenv, query_key, retstart, retmax),
+            "db": check_database(db),
+            **select_records(ids, webenv, query_key, retstart, retmax),
             "rettype": rettype,
             "retmode": retmode,
-            "strand": _to_number("strand", strand),
-            "seq_start": _to_number("seq_start", seq_start),
-            "seq_stop": _to_number("seq_stop", seq_stop),
-            "complexity": _to_number("complexity", complexity),
+            "strand": to_number("strand", strand),
+            "seq_start": to_number("seq_start", seq_start),
+            "seq_stop": to_number("seq_stop", seq_stop),
+            "complexity": to_number("complexity", complexity),
             "idtype": idtype,
         }
         expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
@@ -415,18 +362,18 @@ class EUtils(ServiceClient):
             keep: returns whether a reply with this value may be cached.
             deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
         """
-        chosen = _select_records(ids, webenv, query_key, None, None)
+        chosen = select_records(ids, webenv, query_key, None, None)
         params = {
-            "dbfrom": _check_database(dbfrom, "dbfrom"),
-            "db": _check_database(db) if db else None,
+            "dbfrom": check_database(dbfrom, "dbfrom"),
+            "db": check_database(db) if db else None,
             "cmd": cmd,
             "linkname": linkname,
             "term": term,
             "holding": holding,
             "datetype": datetype,
-            "mindate": _check_date("mindate", mindate),
-            "maxdate": _check_date("maxdate", maxdate),
-            "reldate": _to_number("reldate", reldate),
+            "mindate": check_date("mindate", mindate),
+            "maxdate": check_date("maxdate", maxdate),
+            "reldate": to_number("reldate", reldate),
             **chosen,
             "retmode": retmode,
             "idtype": idtype,
@@ -435,7 +382,7 @@ class EUtils(ServiceClient):
         return self._request(
             "elink",
             params,
-            _expect_document(retmode, "eLinkResult", "linksets"),
+            expect_document("elink", retmode),
             read,
             keep=keep,
             cacheable=not makes_history,
@@ -444,14 +391,12 @@ class EUtils(ServiceClient):
 
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Store ids on NCBI's history server."""
-        params = {"db": _check_database(db), "id": _check_ids(ids), "WebEnv": webenv}
-        return self._request(
-            "epost", params, Expect("xml", frozenset({"ePostResult"})), parse_epost, post=True, cacheable=False
-        )
+        params = {"db": check_database(db), "id": check_ids(ids), "WebEnv": webenv}
+        return self._request("epost", params, expect_document("epost"), parse_epost, post=True, cacheable=False)
 
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling correction of a query."""
-        params = {"db": _check_database(db), "term": _check_text("term", term)}
+        params = {"db": check_database(db), "term": check_text("term", term)}
 
         def read(content: bytes) -> ESpellReply:
             spelt = parse_espell(content)
@@ -460,7 +405,7 @@ class EUtils(ServiceClient):
                 raise malformed_error("espell", f"it is about {spelt.query[:100]!r} instead of {term[:100]!r}")
             return spelt
 
-        return self._request("espell", params, Expect("xml", frozenset({"eSpellResult"})), read)
+        return self._request("espell", params, expect_document("espell"), read)
 
     def egquery(
         self,
@@ -474,8 +419,8 @@ class EUtils(ServiceClient):
         Args:
             deadline_ms: time limit of this call in place of the setting.
         """
-        params = {"term": _check_text("term", term)}
-        return self._request("egquery", params, Expect("xml", frozenset({"Result"})), read, deadline_ms=deadline_ms)
+        params = {"term": check_text("term", term)}
+        return self._request("egquery", params, expect_document("egquery"), read, deadline_ms=deadline_ms)
 
     def ecitmatch(
         self,
@@ -491,7 +436,7 @@ class EUtils(ServiceClient):
             bdata: lines separated by carriage returns.
             keep: returns whether a reply with this value may be cached.
         """
-        params = {"db": _check_database(db), "retmode": "xml", "bdata": _check_text("bdata", bdata)}
+        params = {"db": check_database(db), "retmode": "xml", "bdata": check_text("bdata", bdata)}
         return self._request("ecitmatch", params, Expect("text"), read, keep=keep)
 
     def _request(
@@ -505,7 +450,7 @@ class EUtils(ServiceClient):
         **options: Unpack[SendOptions],
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
-        request = ParsedRequest.parse(build_request(endpoint, params))
+        request = ParsedRequest.parse(build_request(endpoint, params), CREDENTIALS)
         return self.send_built(request, replace(expect, read=read, keep=keep), **options)
 
     def send_built(
@@ -529,18 +474,9 @@ class EUtils(ServiceClient):
                 the last one is returned.
         """
         if not isinstance(request, ParsedRequest):
-            request = ParsedRequest.parse(request)
-        url, encoded = f"{self._base}/{request.script}", request.encoded
-        parameters, ids = request.parameters, request.ids
-        # Bio.Entrez does not encode a bar; encoded it has three characters.
-        length = (
-            len(url)
-            + 1
-            + len(encoded)
-            + 2 * encoded.count("|")
-            + count_credential_characters(self._settings, "eutils", url)
-        )
-        method: Method = "POST" if post or length > MAX_GET_CHARACTERS or len(ids) > MAX_GET_IDS else "GET"
+            request = ParsedRequest.parse(request, CREDENTIALS)
+        url, parameters, ids = f"{self._base}/{request.script}", request.parameters, request.ids
+        method: Method = "POST" if post or len(ids) > MAX_GET_IDS or self._is_long(url, request.encoded) else "GET"
         uses_history = not parameters.keys().isdisjoint(("usehistory", "webenv", "query_key"))
         is_cacheable = cacheable and self._cached and not uses_history
         call = Call(
@@ -550,7 +486,7 @@ class EUtils(ServiceClient):
             params=request.params,
             expect=expect,
             method=method,
-            encoded=encoded,
+            encoded=request.encoded,
             ttl=get_ttl(request.endpoint, parameters.get("db")) if is_cacheable else None,
             deadline_ms=deadline_ms,
             fresh=fresh,
@@ -566,19 +502,7 @@ class EUtils(ServiceClient):
                 content, value = short[-1]
             else:
                 raise
-            recording = self._transport.recording
-            return Reply(
-                content=content,
-                value=value,
-                url=self._transport.display_url(call),
-                method=method,
-                from_cache=False,
-                status=200,
-                attempts=exc.details["attempts"],
-                created=0.0 if recording is None else recording.clock.now().timestamp(),
-                content_type=exc.reply.content_type if exc.reply is not None else "",
-                is_complete=False,
-            )
+            return self._build_incomplete(call, content, value, exc)
         except EntityNotFound as exc:
             database = parameters.get("dbfrom") or parameters.get("db") or ""
             if not ids or not all(map(is_uid, ids)) or len(self.known_uids(database, ids)) < len(set(ids)):
@@ -588,6 +512,28 @@ class EUtils(ServiceClient):
                 details={**exc.details, "reason": "contradiction"},
             ) from None
 
+    def _is_long(self, url: str, encoded: str) -> bool:
+        """Return whether the URL of a GET, with credentials, would be too long."""
+        credentials = count_credential_characters(self._settings, "eutils", url)
+        # Bio.Entrez does not encode a bar; encoded it has three characters.
+        return len(url) + 1 + len(encoded) + 2 * encoded.count("|") + credentials > MAX_GET_CHARACTERS
+
+    def _build_incomplete(self, call: Call[T], content: bytes, value: T, error: UpstreamError) -> Reply[T]:
+        """Return the incomplete reply of the last attempt, which failed with an error."""
+        recording = self._transport.recording
+        return Reply(
+            content=content,
+            value=value,
+            url=self._transport.display_url(call),
+            method=call.method,
+            from_cache=False,
+            status=200,
+            attempts=error.details["attempts"],
+            created=0.0 if recording is None else recording.clock.now().timestamp(),
+            content_type=error.reply.content_type if error.reply is not None else "",
+            is_complete=False,
+        )
+
     def known_uids(self, db: str, ids: Sequence[str]) -> set[str]:
         """Return the UIDs that a search finds in a database, to confirm the error "no such record".
 
@@ -596,14 +542,14 @@ class EUtils(ServiceClient):
         Raises:
             UpstreamError: no attempt got a valid reply.
         """
-        wanted = list(dict.fromkeys(ids))
+        uids = list(dict.fromkeys(ids))
         known: set[str] = set()
-        for start in range(0, len(wanted), MAX_UIDS_PER_SEARCH):
-            batch = wanted[start : start + MAX_UIDS_PER_SEARCH]
+        for start in range(0, len(uids), MAX_UIDS_PER_SEARCH):
+            batch = uids[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
-            most = str(len(batch))
-            params = {"db": _check_database(db), "term": term, "retmax": most, "retstart": "0", "retmode": "xml"}
-            expect = _expect_document("xml", "eSearchResult", "esearchresult")
+            batch_size = str(len(batch))
+            params = {"db": check_database(db), "term": term, "retmax": batch_size, "retstart": "0", "retmode": "xml"}
+            expect = expect_document("esearch")
             reply = self._request(
                 "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids
             )
@@ -611,114 +557,18 @@ class EUtils(ServiceClient):
         return known
 
 
-@dataclass(frozen=True, slots=True)
-class _Summaries(Generic[T]):
-    """An ESummary document, the result of its reader, and the requested UIDs for which it has errors."""
+def expect_document(endpoint: str, retmode: str = "xml") -> Expect:
+    """Return the rules for the result document of an endpoint.
 
-    document: Any
-    value: T
-    refused: frozenset[str]
-
-
-# Arguments ----------------------------------------------------------------------------------------------------------
-
-
-def _check_database(name: str, field: str = "db") -> str:
-    cleaned = name.strip().lower()
-    if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
-        hint = "EInfo without a database lists all of them, for example pubmed, gene, taxonomy."
-        raise wrong_value(field, "the name of an Entrez database", name, hint)
-    return cleaned
-
-
-def _check_text(field: str, text: str) -> str:
-    if not text.strip():
-        raise invalid_argument(field, "is empty", hint=f"Give {field} at least one word.")
-    return text
-
-
-def _to_number(field: str, value: int | None) -> str | None:
-    if value is None:
-        return None
-    if value < 0:
-        raise wrong_value(field, "a whole number of 0 or more", value)
-    return str(value)
-
-
-def _check_date(field: str, text: str | None) -> str | None:
-    """Return a date in a form that NCBI reads completely. Of any other form it ignores a part, so this is an error."""
-    if text and not _DATE.fullmatch(text):
-        raise wrong_value(field, "a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")
-    return text
-
-
-def _check_ids(ids: Iterable[str]) -> list[str]:
-    if isinstance(ids, str):
-        raise wrong_value("id", "a list of ids", ids, "Put the ids into a list.")
-    cleaned = [str(item).strip() for item in ids]
-    bad = next((item for item in cleaned if not item or re.search(r"[\s,&]", item)), None)
-    if bad is not None:
-        hint = "Give each id as a separate item, without spaces and commas."
-        raise wrong_value("id", "a list of ids", bad, hint)
-    if not cleaned:
-        raise invalid_argument("id", "is an empty list", hint="Give at least one id.")
-    return cleaned
-
-
-def _select_records(
-    ids: Sequence[str] | None,
-    webenv: str | None,
-    query_key: str | None,
-    retstart: int | None,
-    retmax: int | None,
-) -> dict[str, Any]:
-    """Return the parameters that select records: ids, or a set in the history."""
-    if bool(webenv) != bool(query_key):
-        missing = "query_key" if webenv else "webenv"
-        raise invalid_argument(missing, "is missing", hint="Give both webenv and query_key.")
-    if ids and webenv:
-        raise invalid_argument("id", "cannot be used with webenv and query_key", hint="Omit the ids, or omit both.")
-    if not ids and not webenv:
-        raise invalid_argument("id", "is missing", hint="Give ids, or webenv with query_key.")
-    if retmax is not None and retmax > MAX_RETMAX:
-        accepted = f"a whole number from 0 to {MAX_RETMAX}"
-        raise wrong_value("retmax", accepted, retmax, "NCBI returns no more at a time: page with retstart.")
-    return {
-        "id": _check_ids(ids) if ids else None,
-        "WebEnv": webenv,
-        "query_key": query_key,
-        "retstart": _to_number("retstart", retstart),
-        "retmax": _to_number("retmax", retmax),
-    }
-
-
-# Replies ------------------------------------------------------------------------------------------------------------
-
-
-def _expect_document(retmode: str, root: str, key: str) -> Expect:
-    """Return the rules for a result document in XML or JSON."""
-    if retmode not in ("xml", "json"):
-        raise wrong_value("retmode", "one of: xml, json", retmode)
-    format_: Format = "json" if retmode == "json" else "xml"
-    return Expect(format_, frozenset({key if retmode == "json" else root}))
-
-
-def expect_records(db: str, rettype: str | None, retmode: str | None, wanted: int | None) -> Expect:
-    """Return the rules for an EFetch reply. They are strict only for PubMed: NCBI's defaults differ per database."""
-    mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
-    if mode == "xml":
-        if not pubmed:
-            return Expect("xml")
-        if rettype == "uilist":
-            return Expect("xml", _PUBMED_LIST_ROOTS)
-        return Expect("xml", _PUBMED_ROOTS, wanted, _PUBMED_RECORD)
-    if mode in ("html", "asn.1", "native"):
-        return Expect("any")
-    from entrez_kit.services.flat_files import READERS
-
-    if pubmed and rettype == "medline":
-        return Expect("text", frozenset(), wanted, _MEDLINE_RECORD, read=READERS["medline"])
-    return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
+    Raises:
+        InvalidInput: retmode is neither xml nor json.
+    """
+    root, key = _DOCUMENTS[endpoint]
+    if retmode == "xml":
+        return Expect("xml", frozenset({root}))
+    if retmode == "json":
+        return Expect("json", frozenset({key} - {""}))
+    raise wrong_value("retmode", "one of: xml, json", retmode)
 
 
 def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
@@ -727,11 +577,11 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     Raises:
         UpstreamError: it lists other UIDs, or fewer than it counts.
     """
-    found = parse_esearch(content)
-    check_esearch(found, retmax=len(uids), among=uids)
-    if len(found.ids) < found.count:
-        raise incomplete_reply_error("esearch", f"{len(found.ids)} ids of {found.count}", content, found)
-    return found
+    reply = parse_esearch(content)
+    check_esearch(reply, retmax=len(uids), among=uids)
+    if len(reply.ids) < reply.count:
+        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids of {reply.count}", content, reply)
+    return reply
 
 
 def _read_incomplete(expect: Expect[T], content: bytes) -> T:
@@ -741,22 +591,3 @@ def _read_incomplete(expect: Expect[T], content: bytes) -> T:
     except IncompleteReply as exc:
         value: T = exc.value
         return value
-
-
-def incomplete_reply_error(endpoint: str, what: str, content: bytes, value: object) -> IncompleteReply:
-    """Return the error for a reply with fewer records than expected.
-
-    Args:
-        value: the result of the reader for the content.
-    """
-    error = IncompleteReply(
-        f"The {endpoint} reply is incomplete: {what}.",
-        recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
-        details={"reason": "incomplete", "endpoint": endpoint},
-    )
-    error.content, error.value = content, value
-    return error
-
-
-def is_uid(text: str) -> bool:
-    return text.isascii() and text.isdigit()

@@ -65,7 +65,7 @@ class FetchedNames(NamedTuple):
 
 
 def check_records(
-    wanted: Sequence[str],
+    requested_ids: Sequence[str],
     documents: Mapping[str, Mapping[str, Any]],
     content: bytes,
     *,
@@ -77,7 +77,7 @@ def check_records(
     Formats that do not name their records are not compared.
 
     Args:
-        wanted: the requested ids.
+        requested_ids: the requested ids.
         documents: the document summaries, by requested id.
         content: the reply.
         rettype: the parameter of the request.
@@ -88,31 +88,33 @@ def check_records(
             or empty record, or a sequence whose length differs from its summary.
         EntityNotFound: the reply has no record, and none of the ids has a summary.
     """
-    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in wanted}
-    known = frozenset[str]().union(*names.values())
+    names = {uid: _find_names(uid, documents.get(uid, {})) for uid in requested_ids}
+    known_names = frozenset[str]().union(*names.values())
     if (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text":
-        _check_last_line(content, known)
-    records = read_names(content, rettype, retmode, known)
+        _check_last_line(content, known_names)
+    records = read_names(content, rettype, retmode, known_names)
     if records is None:
         return content
-    if not records and wanted and not any(uid in documents for uid in wanted):
-        raise EntityNotFound(f"EFetch has no record of {', '.join(wanted[:5])}.", details={"reason": "not_found"})
-    matches = {uid: [record for record in records if record.names & names[uid]] for uid in wanted}
-    without = [uid for uid in wanted if not matches[uid]]
-    _check_ids(without, documents, [record for record in records if not record.names & known])
+    if not records and requested_ids and not any(uid in documents for uid in requested_ids):
+        raise EntityNotFound(
+            f"EFetch has no record of {', '.join(requested_ids[:5])}.", details={"reason": "not_found"}
+        )
+    matches = {uid: [record for record in records if record.names & names[uid]] for uid in requested_ids}
+    without = [uid for uid in requested_ids if not matches[uid]]
+    _check_ids(without, documents, [record for record in records if not record.names & known_names])
     for uid, found in matches.items():
         for one in found:
             _check_content(uid, one, documents.get(uid, {}).get("slen"))
-            if records.count(one) > sum(one in matches[other] for other in wanted):
+            if records.count(one) > sum(one in matches[other_uid] for other_uid in requested_ids):
                 raise malformed_error("efetch", f"the record of {uid[:60]} twice")
     return content
 
 
-def _check_last_line(content: bytes, known: frozenset[str]) -> None:
+def _check_last_line(content: bytes, known_names: frozenset[str]) -> None:
     """Raise an error if the last line of a list of names is cut: it is the beginning of a name."""
     # A name whose version is cut off is a name of the record, too.
     last = "" if content.endswith(b"\n") else content.decode("utf-8", "replace").split("\n")[-1].strip().casefold()
-    if last and any(name != last and name.startswith(last) for name in known):
+    if last and any(name != last and name.startswith(last) for name in known_names):
         raise malformed_error("efetch", "its last line is cut")
 
 
@@ -139,18 +141,18 @@ def _check_content(uid: str, record: FetchedNames, length: object) -> None:
 
 
 def read_names(
-    content: bytes, rettype: str | None, retmode: str | None, known: frozenset[str] = frozenset()
+    content: bytes, rettype: str | None, retmode: str | None, known_names: frozenset[str] = frozenset()
 ) -> list[FetchedNames] | None:
     """Return the names of each record in a reply; None if its format does not name its records.
 
-    In XML with an unknown root element, the names are found by the ``known`` names of the requested records.
+    In XML with an unknown root element, the names are found by the ``known_names`` names of the requested records.
 
     Raises:
         UpstreamError: a record in a flat file is truncated or repeated.
     """
     mode, kind = (retmode or "").lower(), (rettype or "").lower()
     if mode == "xml" or (not mode and content.lstrip()[:5] == b"<?xml"):
-        return _read_xml(content, known)
+        return _read_xml(content, known_names)
     reader = _FLAT.get(kind) if mode in ("", "text") else None
     if reader is None:
         return None
@@ -158,7 +160,7 @@ def read_names(
     return list(reader(content.decode("utf-8", "replace")))
 
 
-def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | None:
+def _read_xml(content: bytes, known_names: frozenset[str]) -> list[FetchedNames] | None:
     from lxml import etree
 
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
@@ -169,12 +171,12 @@ def _read_xml(content: bytes, known: frozenset[str]) -> list[FetchedNames] | Non
             return None
         raise malformed_error("efetch", f"not well-formed XML ({exc.msg})") from None
     if root.tag not in _XML:
-        return _read_unknown(root, known)
+        return _read_unknown(root, known_names)
     element, paths, length, sequence = _XML[root.tag]
-    return [_read_element(one, paths, length, sequence) for one in root.iterchildren(element)]
+    return [_read_element(child, paths, length, sequence) for child in root.iterchildren(element)]
 
 
-def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None:
+def _read_unknown(root: Any, known_names: frozenset[str]) -> list[FetchedNames] | None:
     """Return the names of the records in a root of an unknown kind; None if it is uncertain where the names are.
 
     A document without any text has no records.
@@ -192,17 +194,18 @@ def _read_unknown(root: Any, known: frozenset[str]) -> list[FetchedNames] | None
         return None
     values = [dict(_list_places(element)) for element in elements]
     contents = [etree.tostring(element, with_tail=False) for element in elements]
-    found = Counter(path for of in values for path, text in of.items() if _list_variants(text) & known)
+    found = Counter(path for by_path in values for path, text in by_path.items() if _list_variants(text) & known_names)
     texts = {
-        path: {(of[path], content) for of, content in zip(values, contents, strict=True) if path in of}
+        path: {(by_path[path], content) for by_path, content in zip(values, contents, strict=True) if path in by_path}
         for path in found
     }
     paths = [path for path in found if len(dict(texts[path])) == len(texts[path])]
     best = max(paths, key=lambda path: found[path], default="")
-    if not best or found[best] * 2 < len(elements) or any(best not in of for of in values):
+    if not best or found[best] * 2 < len(elements) or any(best not in by_path for by_path in values):
         return None
     return [
-        FetchedNames(frozenset(name for path in paths for name in _list_variants(of.get(path, "")))) for of in values
+        FetchedNames(frozenset(name for path in paths for name in _list_variants(by_path.get(path, ""))))
+        for by_path in values
     ]
 
 

@@ -29,7 +29,7 @@ MEDLINE: Final = TextShape(
     " DRIN ECF ECI ED EDAT EFR EIN EN FAU FED FIR FPS GN GR GS IP IR IRAD IS ISBN JID JT LA LID LR MH MHDA MID"
     " NM OAB OABL OCI OID ORI OT OTO OWN PB PG PHST PL PMC PMCR PMID PRIN PROF PS PST PT PUBM RF RIN RN ROF"
     " RPF RPI RRF RRI SB SFM SI SO SPIN STAT TA TI TT UIN UOF VI VTI",
-    due="PMID SO",
+    required="PMID SO",
 )
 """The field names of NLM, from the help of PubMed."""
 
@@ -42,13 +42,13 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
     """
     _refuse_spoilt(content)
     log_drift(MEDLINE, content)
-    places = list(_MEDLINE_RECORD.finditer(content))
-    if not places and _MEDLINE_FIELD.search(content):
+    starts = list(_MEDLINE_RECORD.finditer(content))
+    if not starts and _MEDLINE_FIELD.search(content):
         raise malformed_error("efetch", "MEDLINE text without a PMID")
-    _refuse_repeated(place[1] for place in places)
+    _refuse_repeated(start[1] for start in starts)
     records = []
-    for place, following in zip_longest(places, places[1:]):
-        chunk = content[place.start() : following.start() if following else len(content)]
+    for start, following in zip_longest(starts, starts[1:]):
+        chunk = content[start.start() : following.start() if following else len(content)]
         source = _MEDLINE_SOURCE.search(chunk)
         if source is None or not (source[1].rstrip().endswith(b".") or _MEDLINE_BOOK.search(chunk)):
             raise malformed_error("efetch", "a truncated MEDLINE record", "truncated")
@@ -57,7 +57,7 @@ def read_medline(content: bytes) -> list[tuple[str, bytes]]:
         if end and following is None and (rest := chunk[end.end() :]) and not rest.endswith(b"\n"):
             raise malformed_error("efetch", "truncated MEDLINE text", "truncated")
         line_end = b"\r\n" if chunk[len(body) :].startswith(b"\r\n") else b"\n"
-        records.append((place[1].decode("ascii"), body + line_end))
+        records.append((start[1].decode("ascii"), body + line_end))
     return records
 
 

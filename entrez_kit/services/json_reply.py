@@ -19,6 +19,8 @@ def refuse_other_types(name: str, document: Any, fields: Fields) -> None:
     """
     if not isinstance(document, dict):
         raise malformed_error(name, "not a JSON object")
-    found = next((one for one in compare_values(document, fields, "") if one.kind == "other_type"), None)
+    found = next(
+        (difference for difference in compare_values(document, fields, "") if difference.kind == "other_type"), None
+    )
     if found is not None:
         raise malformed_error(name, found.what)

@@ -67,11 +67,13 @@ class Shape(ABC):
         Args:
             reply: its bytes, or the parsed reply: the object of JSON, or the root element of XML.
         """
-        found: dict[tuple[str, str], ShapeDifference] = {}
+        differences: dict[tuple[str, str], ShapeDifference] = {}
         for occurrence in self._find_occurrences(reply):
             key = occurrence.kind, occurrence.where
-            found[key] = replace(found[key], times=found[key].times + 1) if key in found else occurrence
-        return list(found.values())
+            differences[key] = (
+                replace(differences[key], times=differences[key].times + 1) if key in differences else occurrence
+            )
+        return list(differences.values())
 
     @abstractmethod
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
@@ -85,13 +87,13 @@ class XmlShape(Shape):
     Args:
         dtd: the file with NCBI's DTD in Biopython; None without a DTD.
         undeclared: elements that the DTD does not declare, separated by spaces; ``name@attribute`` allows any value.
-        due: the required descendants of an element, separated by spaces.
+        required: the required descendants of an element, separated by spaces.
         forms: the pattern of an element's complete text.
     """
 
     dtd: str | None = None
     undeclared: str = ""
-    due: Mapping[str, str] = field(default_factory=dict)
+    required: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, re.Pattern[str]] = field(default_factory=dict)
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
@@ -119,9 +121,9 @@ class XmlShape(Shape):
                 yield ShapeDifference(
                     "other_form", name, f'<{name}> in an unknown form: "{_shorten_text(element.text or "")}"'
                 )
-            for due in self.due.get(name, "").split():
-                if element.find(f".//{{*}}{due}") is None:
-                    yield ShapeDifference("missing", f"{name}/{due}", f"no <{due}> in <{name}>")
+            for required in self.required.get(name, "").split():
+                if element.find(f".//{{*}}{required}") is None:
+                    yield ShapeDifference("missing", f"{name}/{required}", f"no <{required}> in <{name}>")
 
 
 def _get_root(reply: bytes) -> Any:
@@ -147,7 +149,7 @@ def _read_dtd(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
         declared = etree.DTD(str(folder / dtd))
     known: dict[str, dict[str, frozenset[str]]] = {}
     for element in declared.iterelements():  # elements with different prefixes may have the same name
-        attributes = {one.name: frozenset(one.values()) for one in element.iterattributes()}
+        attributes = {attribute.name: frozenset(attribute.values()) for attribute in element.iterattributes()}
         known[element.name] = known.get(element.name, {}) | attributes
     return known
 
@@ -173,18 +175,18 @@ class JsonShape(Shape):
 
     Args:
         fields: the known fields.
-        due: the paths of the required fields, separated by spaces.
+        required: the paths of the required fields, separated by spaces.
     """
 
     fields: Fields
-    due: str = ""
+    required: str = ""
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         try:
             document = json.loads(reply) if isinstance(reply, bytes) else reply
         except (ValueError, RecursionError):
             return
-        for path in self.due.split():
+        for path in self.required.split():
             if not _holds(document, path):
                 yield ShapeDifference("missing", path, f"no {path}")
         yield from compare_values(document, self.fields, "")
@@ -196,12 +198,12 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
         return
     if isinstance(known, Mapping) and isinstance(value, dict):
         for name, inner in value.items():
-            listed = known.get(name, known.get("*"))
+            shape = known.get(name, known.get("*"))
             where = f"{path}.{name}".lstrip(".")
-            if listed is None:
+            if shape is None:
                 yield ShapeDifference("unknown_field", where, f"unknown field {_shorten_text(where)}")
             else:
-                yield from compare_values(inner, listed, where if name in known else f"{path}.*")
+                yield from compare_values(inner, shape, where if name in known else f"{path}.*")
     elif isinstance(known, list) and isinstance(value, list):
         for item in value:
             yield from compare_values(item, known[0], f"{path}[]")
@@ -211,8 +213,8 @@ def compare_values(value: Any, known: Any, path: str) -> Iterator[ShapeDifferenc
     elif known is not object:
         types = _to_types(known)
         if type(value) not in types:
-            due = " or ".join(_TYPES[one] for one in types)
-            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {due}")
+            expected = " or ".join(_TYPES[type_] for type_ in types)
+            yield ShapeDifference("other_type", path, f"{path} is {_TYPES[type(value)]} instead of {expected}")
 
 
 def _to_types(known: Any) -> tuple[type, ...]:
@@ -238,12 +240,12 @@ class TextShape(Shape):
     Args:
         line: matches a line with a name, which is its first group.
         known: the known names, separated by spaces.
-        due: the required names.
+        required: the required names.
     """
 
     line: re.Pattern[bytes]
     known: str
-    due: str = ""
+    required: str = ""
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:
         met = [name.decode("ascii", "replace") for name in self.line.findall(reply)]
@@ -251,7 +253,7 @@ class TextShape(Shape):
         for name in met:
             if name not in known:
                 yield ShapeDifference("unknown_field", name, f"unknown field {_shorten_text(name)}")
-        for name in self.due.split():
+        for name in self.required.split():
             if name not in met:
                 yield ShapeDifference("missing", name, f"no {name}")
 
@@ -279,11 +281,11 @@ def log_drift(shape: Shape | Callable[[Any], Shape], reply: Any) -> None:
         return
     chosen = shape(reply) if callable(shape) else shape
     try:
-        found = chosen.list_differences(reply)
+        differences = chosen.list_differences(reply)
     except Exception:  # a failed comparison must not affect the reader of the reply
         logger.debug("%s could not be compared with its known shape", chosen.name, exc_info=True)
         return
-    for difference in found:
+    for difference in differences:
         key = chosen.name, difference.kind, difference.where
         if key not in _noticed and len(_noticed) < MAX_NOTICED:
             _noticed.add(key)

@@ -15,7 +15,7 @@ from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
 
 WORK: Final = JsonShape(
-    "OpenAlex's record", {**require_texts("id doi"), "is_retracted": bool}, due="id doi is_retracted"
+    "OpenAlex's record", {**require_texts("id doi"), "is_retracted": bool}, required="id doi is_retracted"
 )
 
 MAX_DOIS: Final = 50
@@ -88,15 +88,15 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
     results, count = document.get("results"), (document.get("meta") or {}).get("count")
     if not isinstance(results, list) or count != len(results):
         raise malformed_error("openalex_works", f"it counts {count!r} works and lists {len(results or ())}")
-    wanted = {doi.lower(): doi for doi in dois}
+    doi_by_folded = {doi.lower(): doi for doi in dois}
     found: dict[str, bool] = {}
     for work in results:
         doi_in_reply = str((work or {}).get("doi") or "").lower().removeprefix("https://doi.org/")
         retracted = (work or {}).get("is_retracted")
-        if doi_in_reply not in wanted or not isinstance(retracted, bool):
+        if doi_in_reply not in doi_by_folded or not isinstance(retracted, bool):
             problem = f"{doi_in_reply[:100]!r} was not requested, or has no retraction status"
             raise malformed_error("openalex_works", problem)
-        found[wanted[doi_in_reply]] = found.get(wanted[doi_in_reply], False) or retracted
+        found[doi_by_folded[doi_in_reply]] = found.get(doi_by_folded[doi_in_reply], False) or retracted
     return found
 
 

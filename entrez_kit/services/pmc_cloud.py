@@ -31,7 +31,7 @@ LISTING: Final = XmlShape(
     undeclared="ListBucketResult Name Prefix KeyCount MaxKeys Delimiter IsTruncated CommonPrefixes Contents Key"
     " LastModified ETag Size StorageClass Marker NextMarker StartAfter ContinuationToken NextContinuationToken"
     " EncodingType Owner ID DisplayName ChecksumAlgorithm ChecksumType",
-    due={"ListBucketResult": "Prefix"},
+    required={"ListBucketResult": "Prefix"},
 )
 RECORD: Final = JsonShape(
     "PMC's record of a version",
@@ -42,7 +42,7 @@ RECORD: Final = JsonShape(
         **dict.fromkeys(("is_pmc_openaccess", "is_manuscript", "is_historical_ocr", "is_retracted"), bool),
         "media_urls": object,
     },
-    due="pmcid xml_url",
+    required="pmcid xml_url",
 )
 
 
@@ -92,17 +92,17 @@ class PmcOpenData(ServiceClient):
             EntityNotFound: the bucket does not have the article.
             InvalidInput: the text is not a PMCID.
         """
-        found = _PMCID.fullmatch(pmcid.strip())
-        number = found[1].lstrip("0") if found else ""
+        match = _PMCID.fullmatch(pmcid.strip())
+        number = match[1].lstrip("0") if match else ""
         if not number:
             raise no_pmcid_error(pmcid)
-        wanted = f"PMC{number}"
-        params = (("list-type", "2"), ("prefix", f"{wanted}."), ("delimiter", "/"))
-        pattern = rf"<(?:Prefix|Key)>\s*{wanted}\.([0-9]{{1,4}})/"
+        full_id = f"PMC{number}"
+        params = (("list-type", "2"), ("prefix", f"{full_id}."), ("delimiter", "/"))
+        pattern = rf"<(?:Prefix|Key)>\s*{full_id}\.([0-9]{{1,4}})/"
 
         def read(content: bytes) -> list[int]:
             log_drift(LISTING, content)
-            return sorted({int(found) for found in re.findall(pattern.encode(), content)})
+            return sorted({int(match) for match in re.findall(pattern.encode(), content)})
 
         expect = Expect("xml", frozenset({"ListBucketResult"}), wanted=1, record=pattern, read=read)
         try:
@@ -115,12 +115,12 @@ class PmcOpenData(ServiceClient):
             ) from None
         if not versions:
             raise EntityNotFound(
-                f"PMC's open-data bucket does not have {wanted}",
-                invalid_input=wanted,
+                f"PMC's open-data bucket does not have {full_id}",
+                invalid_input=full_id,
                 recovery_hint="The bucket has only open-access articles and author manuscripts.",
                 details={"reason": "not_in_bucket", "service": "pmc_oa"},
             )
-        return f"{wanted}.{versions[-1]}"
+        return f"{full_id}.{versions[-1]}"
 
     def _find_key(self, name: str) -> str:
         """Return the key of a version's XML, from its record."""

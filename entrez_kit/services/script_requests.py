@@ -6,33 +6,24 @@ derived from the parameters alone.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.services.eutils import (
-    MAX_RETMAX,
-    EUtils,
-    ParsedRequest,
-    expect_records,
+from entrez_kit.base.bio_entrez import ParsedRequest
+from entrez_kit.services.efetch_reply import expect_records
+from entrez_kit.services.esummary_reply import find_uids, parse_esummary
+from entrez_kit.services.eutils import EUtils, expect_document
+from entrez_kit.services.small_replies import (
     incomplete_reply_error,
     is_uid,
+    malformed_error,
+    parse_esearch,
+    read_search,
 )
-from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, check_esearch, malformed_error, parse_esearch
-from entrez_kit.services.transport import Expect, Reply
+from entrez_kit.services.transport import CREDENTIALS, Expect, Reply
 
 if TYPE_CHECKING:
     from urllib.request import Request
-
-
-_DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
-    "einfo": ("eInfoResult", "einforesult"),
-    "esearch": ("eSearchResult", "esearchresult"),
-    "esummary": ("eSummaryResult", "result"),
-    "elink": ("eLinkResult", "linksets"),
-    "epost": ("ePostResult", ""),
-    "espell": ("eSpellResult", ""),
-    "egquery": ("Result", ""),
-}
-"""The root of each result document in XML, and its key in JSON."""
 
 _DEFAULT_RETMAX: Final = "20"
 
@@ -45,7 +36,7 @@ def answer_request(eutils: EUtils, request: "Request") -> Reply[Any]:
     Raises:
         EntrezKitError: the errors of ``EUtils``.
     """
-    parsed = ParsedRequest.parse(request)
+    parsed = ParsedRequest.parse(request, CREDENTIALS)
     expect = expect_reply(parsed.endpoint, parsed.parameters, parsed.ids)
     if expect.format in ("xml", "json"):
         if parsed.endpoint == "esearch":
@@ -75,10 +66,7 @@ def expect_reply(endpoint: str, parameters: Mapping[str, str], ids: Sequence[str
         return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
     if endpoint == "ecitmatch":
         return Expect("text", read=_read_citations)
-    root, key = _DOCUMENTS[endpoint]
-    if mode == "json":
-        return Expect("json", frozenset({key} - {""}))
-    return Expect("xml", frozenset({root})) if mode in ("", "xml") else Expect("any")
+    return expect_document(endpoint, mode or "xml") if mode in ("", "xml", "json") else Expect("any")
 
 
 def _read_citations(content: bytes) -> bytes:
@@ -93,47 +81,37 @@ def _read_citations(content: bytes) -> bytes:
 
 
 def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
-    start, most = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
-    is_bounded = is_uid(start) and is_uid(most)
-    ceiling = MAX_PUBMED_RESULTS - int(start) if parameters.get("db") == "pubmed" and is_bounded else MAX_RETMAX
-
-    def read(content: bytes) -> Any:
-        found = parse_esearch(content)
-        if not is_bounded or parameters.get("rettype") == "count":
-            return found
-        is_kept = parameters.get("usehistory") == "y"
-        check_esearch(found, retmax=int(most), retstart=int(start), accessions="idtype" in parameters, history=is_kept)
-        due = min(int(most), ceiling, found.count - int(start))
-        return _refuse_short("esearch", content, found, len(found.ids), due)
-
+    start, page_size = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
+    if not (is_uid(start) and is_uid(page_size)) or parameters.get("rettype") == "count":
+        return replace(expect, read=parse_esearch)
+    read = partial(
+        read_search,
+        db=parameters.get("db", ""),
+        retmax=int(page_size),
+        retstart=int(start),
+        counts_only=False,
+        accessions="idtype" in parameters,
+        history=parameters.get("usehistory") == "y",
+    )
     return replace(expect, read=read)
 
 
 def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
-    due = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
-    is_countable = 0 < len(due) == len(ids)
+    expected_uids = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
+    is_countable = 0 < len(expected_uids) == len(ids)
     """False if a script names an id twice, names accessions, or separates ids in another way."""
 
     def read(content: bytes) -> Any:
-        from entrez_kit.services.esummary_reply import find_uids, parse_esummary
-
         document = parse_esummary(content)
         if not is_countable:
             return None
         answered = find_uids(document)
-        if foreign := answered.described - due:
+        if foreign := answered.described - expected_uids:
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-        return _refuse_short("esummary", content, answered, len(answered.uids & due), len(due))
+        if (received := len(answered.uids & expected_uids)) < len(expected_uids):
+            raise incomplete_reply_error(
+                "esummary", f"{received} records instead of {len(expected_uids)}", content, answered
+            )
+        return answered
 
     return replace(expect, read=read, keep=lambda answered: answered is None or not answered.refused)
-
-
-def _refuse_short(endpoint: str, content: bytes, value: Any, received: int, due: int) -> Any:
-    """Return the value of a complete reply.
-
-    Raises:
-        IncompleteReply: the reply has fewer records than expected.
-    """
-    if received < due:
-        raise incomplete_reply_error(endpoint, f"{received} records instead of {due}", content, value)
-    return value

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.bio_entrez import MAX_RETMAX
+from entrez_kit.base.errors import IncompleteReply, UpstreamError
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, cut_middle
 
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape
@@ -25,14 +26,29 @@ WEB_ENV: Final = re.compile(r"[\w@.:%+=-]{8,300}", re.ASCII)
 """A WebEnv is one long word; an error message in its place does not match."""
 
 
-def malformed_error(endpoint: str, what: str, problem: str | None = None) -> UpstreamError:
+def malformed_error(endpoint: str, problem: str, code: str | None = None) -> UpstreamError:
     """Return the error for an invalid reply of an endpoint.
 
     Args:
-        problem: a code of the problem, if there is one.
+        code: a code of the problem, if there is one.
     """
-    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": problem} if problem else {})}
-    return UpstreamError(f"The {endpoint} reply is invalid: {what}.", details=details)
+    details = {"reason": "invalid_response", "endpoint": endpoint, **({"problem": code} if code else {})}
+    return UpstreamError(f"The {endpoint} reply is invalid: {problem}.", details=details)
+
+
+def incomplete_reply_error(endpoint: str, problem: str, content: bytes, value: object) -> IncompleteReply:
+    """Return the error for a reply with fewer records than expected.
+
+    Args:
+        value: the result of the reader for the content.
+    """
+    error = IncompleteReply(
+        f"The {endpoint} reply is incomplete: {problem}.",
+        recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
+        details={"reason": "incomplete", "endpoint": endpoint},
+    )
+    error.content, error.value = content, value
+    return error
 
 
 def parse_reply(content: bytes, endpoint: str, *roots: str) -> Any:
@@ -72,10 +88,15 @@ def get_text(element: Any, path: str) -> str | None:
     return text.strip() or None if text else None
 
 
+def is_uid(text: str) -> bool:
+    """Return whether a text has only digits, as UIDs have."""
+    return text.isascii() and text.isdigit()
+
+
 def read_whole_number(text: str | None) -> int | None:
     """Return a number written in digits; None for any other text."""
     text = (text or "").strip()
-    return int(text) if text.isascii() and text.isdigit() else None
+    return int(text) if is_uid(text) else None
 
 
 # ESearch
@@ -198,9 +219,9 @@ def _build_messages(kind: tuple[str, Fate], texts: list[str]) -> list[WarningMes
         return [WarningMessage(code, one.format(text)) for text in texts]
     if len(texts) == 1:
         return [WarningMessage(code, one.format(repr(texts[0])))]
-    named = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
+    examples = ", ".join(texts[:NAMED]) + (" ..." if len(texts) > NAMED else ".")
     terms = tuple(texts[:LISTED]) if len(texts) > NAMED else ()
-    return [WarningMessage(code, many.format(f"{len(texts):,}", named), terms)]
+    return [WarningMessage(code, many.format(f"{len(texts):,}", examples), terms)]
 
 
 def parse_esearch(content: bytes) -> ESearchReply:
@@ -239,7 +260,7 @@ def check_esearch(
     if reply.count > MAX_COUNT:
         raise malformed_error("esearch", f"a count of {cut_middle(str(reply.count), 40)} results")
     ids, form = reply.ids, _ACCESSION if accessions else _UID
-    wrong = next((one for one in ids if not form.fullmatch(one)), None)
+    wrong = next((uid for uid in ids if not form.fullmatch(uid)), None)
     if wrong is not None:
         raise malformed_error("esearch", f"{wrong[:40]!r} is not an id")
     if len(set(ids)) < len(ids):
@@ -250,10 +271,44 @@ def check_esearch(
         raise malformed_error("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
     if ids and retstart + len(ids) > reply.count:
         raise malformed_error("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
-    if among is not None and (foreign := next((one for one in ids if one not in among), None)):
+    if among is not None and (foreign := next((uid for uid in ids if uid not in among), None)):
         raise malformed_error("esearch", f"the id {foreign} does not match the query")
     if history and reply.count and not (reply.web_env and reply.query_key):
         raise malformed_error("esearch", "no WebEnv and query_key for the result set")
+
+
+def read_search(
+    content: bytes,
+    *,
+    db: str,
+    retmax: int,
+    retstart: int,
+    counts_only: bool,
+    accessions: bool,
+    history: bool,
+) -> ESearchReply:
+    """Parse an ESearch reply, which must have all ids of the requested page.
+
+    Args:
+        content: the reply.
+        db: the database, which limits the number of ids.
+        retmax: how many ids were requested.
+        retstart: how many results the request skips.
+        counts_only: whether the request is for the count without ids.
+        accessions: whether the request is for accessions instead of UIDs.
+        history: whether NCBI must store the result set.
+
+    Raises:
+        UpstreamError: the reply contradicts itself or the request.
+        IncompleteReply: the reply lists fewer ids than it counts.
+    """
+    reply = parse_esearch(content)
+    check_esearch(reply, retmax=retmax, retstart=retstart, accessions=accessions, history=history)
+    ceiling = MAX_PUBMED_RESULTS - retstart if db == "pubmed" else MAX_RETMAX
+    expected_count = min(retmax, ceiling, reply.count - retstart)
+    if not counts_only and len(reply.ids) < expected_count:
+        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids instead of {expected_count}", content, reply)
+    return reply
 
 
 def choose_esearch_shape(reply: bytes) -> "Shape":
@@ -261,7 +316,7 @@ def choose_esearch_shape(reply: bytes) -> "Shape":
     from entrez_kit.services.known_shapes import JsonShape, XmlShape, is_json, require_texts
 
     if not is_json(reply):
-        return XmlShape("ESearch", "esearch.dtd", due={"eSearchResult": "Count"})
+        return XmlShape("ESearch", "esearch.dtd", required={"eSearchResult": "Count"})
     fields = {
         "header": require_texts("type version"),
         "esearchresult": {
@@ -273,7 +328,7 @@ def choose_esearch_shape(reply: bytes) -> "Shape":
             "warninglist": {"phrasesignored": [str], "quotedphrasesnotfound": [str], "outputmessages": [str]},
         },
     }
-    return JsonShape("ESearch", fields, due="esearchresult.count")
+    return JsonShape("ESearch", fields, required="esearchresult.count")
 
 
 def _parse_xml(content: bytes) -> ESearchReply:
@@ -406,7 +461,7 @@ def choose_espell_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of ESpell replies."""
     from entrez_kit.services.known_shapes import XmlShape
 
-    return XmlShape("ESpell", "eSpell.dtd", due={"eSpellResult": "Query CorrectedQuery"})
+    return XmlShape("ESpell", "eSpell.dtd", required={"eSpellResult": "Query CorrectedQuery"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,4 +495,4 @@ def choose_epost_shape(_: bytes = b"") -> "Shape":
     """Return the known shape of EPost replies."""
     from entrez_kit.services.known_shapes import XmlShape
 
-    return XmlShape("EPost", "epost.dtd", due={"ePostResult": "QueryKey WebEnv"})
+    return XmlShape("EPost", "epost.dtd", required={"ePostResult": "QueryKey WebEnv"})

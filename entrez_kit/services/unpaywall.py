@@ -49,7 +49,7 @@ OPEN_ACCESS: Final = JsonShape(
         "oa_locations_embargoed": [_COPY],
         "z_authors": object,
     },
-    due="doi is_oa best_oa_location oa_locations",
+    required="doi is_oa best_oa_location oa_locations",
 )
 
 
@@ -77,19 +77,19 @@ class Unpaywall(ServiceClient):
                 recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to search for open-access copies.",
                 details={"reason": "unpaywall_disabled", "setting": "unpaywall_email"},
             )
-        wanted = DOI_PREFIX.sub("", doi.strip(), count=1)
-        if not DOI.fullmatch(wanted) or {".", ".."} & set(wanted.split("/")) or len(wanted) > 500:
+        bare_doi = DOI_PREFIX.sub("", doi.strip(), count=1)
+        if not DOI.fullmatch(bare_doi) or {".", ".."} & set(bare_doi.split("/")) or len(bare_doi) > 500:
             raise _invalid_doi_error(doi)
         keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})
-        expect = Expect("json", keys, read=partial(_read_requested, wanted))
+        expect = Expect("json", keys, read=partial(_read_requested, bare_doi))
         # The sandbox of a demo returns URLs with its own port, which changes in every run.
         ttl = None if self._settings.demo else TTL["unpaywall"]
         try:
-            return self._request_path("unpaywall", quote(wanted.lower(), safe="/:()"), expect, ttl=ttl)
+            return self._request_path("unpaywall", quote(bare_doi.lower(), safe="/:()"), expect, ttl=ttl)
         except EntityNotFound as exc:
             raise EntityNotFound(
-                f"{UNKNOWN_DOI}: {wanted}",
-                invalid_input=wanted,
+                f"{UNKNOWN_DOI}: {bare_doi}",
+                invalid_input=bare_doi,
                 recovery_hint="Check the DOI; Unpaywall has only DOIs that Crossref registers.",
                 details=exc.details,
             ) from None
@@ -103,10 +103,10 @@ class Unpaywall(ServiceClient):
             ) from None
 
 
-def _read_requested(wanted: str, content: bytes) -> "OpenAccess":
+def _read_requested(doi: str, content: bytes) -> "OpenAccess":
     open_access = read_open_access(content)
-    if open_access.doi.strip().lower() != wanted.lower():
-        raise malformed_error("unpaywall", f"it is about {open_access.doi[:100]!r} instead of {wanted[:100]!r}")
+    if open_access.doi.strip().lower() != doi.lower():
+        raise malformed_error("unpaywall", f"it is about {open_access.doi[:100]!r} instead of {doi[:100]!r}")
     return open_access
 
 
@@ -154,18 +154,18 @@ def read_open_access(content: bytes) -> OpenAccess:
     if not isinstance(document, dict) or not isinstance(document.get("doi"), str):
         raise malformed_error("unpaywall", "it has no DOI")
     log_drift(OPEN_ACCESS, content)
-    found: dict[tuple[str | None, ...], Location] = {}
+    locations: dict[tuple[str | None, ...], Location] = {}
     others = document.get("oa_locations")
     for item in (document.get("best_oa_location"), *(others if isinstance(others, list) else ())):
         if not isinstance(item, dict):
             continue
         location = _read_location(item)
-        found.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
+        locations.setdefault((location.url_for_pdf, location.url or location.landing_page), location)
     return OpenAccess(
         doi=document["doi"],
         is_oa=bool(document.get("is_oa")),
         title=_read_text(document.get("title")),
-        locations=tuple(found.values()),
+        locations=tuple(locations.values()),
     )
 
 

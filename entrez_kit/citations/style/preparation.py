@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from entrez_kit.citations.csl import BOOKSHELF, JOINER, Item
+from entrez_kit.base.identifiers import BOOKSHELF
+from entrez_kit.citations.csl import JOINER, Item
 from entrez_kit.citations.names import OTHERS, Name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
     PREPOSITIONS,

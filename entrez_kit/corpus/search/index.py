@@ -92,10 +92,10 @@ def _open_written(connection: sqlite3.Connection, segments: Sequence[Segment], r
     key = (tuple(segment.path for segment in segments), removed.serialize())
     if corpus_file is None or not segments:
         return SearchIndex(segments, removed)
-    known = _opened.get(corpus_file)
-    if known is None or known[0] != key:
-        known = _opened[corpus_file] = (key, SearchIndex(segments, removed))
-    return known[1]
+    opened = _opened.get(corpus_file)
+    if opened is None or opened[0] != key:
+        opened = _opened[corpus_file] = (key, SearchIndex(segments, removed))
+    return opened[1]
 
 
 def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:
@@ -248,9 +248,9 @@ def reset(connection: sqlite3.Connection) -> None:
 
 def _find_numbers(segments: Iterable[Segment], pmids: Sequence[int]) -> BitMap:
     """Return the numbers of all versions of records in the index."""
-    numbers, first, wanted = BitMap(), 0, np.array(pmids, np.int64)
+    numbers, first, pmid_array = BitMap(), 0, np.array(pmids, np.int64)
     for segment in segments:
-        numbers |= BitMap((np.flatnonzero(np.isin(segment.pmids, wanted)) + first).tolist())
+        numbers |= BitMap((np.flatnonzero(np.isin(segment.pmids, pmid_array)) + first).tolist())
         first += segment.records
     return numbers
 
@@ -305,8 +305,8 @@ def _delete_unlisted(connection: sqlite3.Connection, corpus_file: Path) -> None:
 
     Files replaced by the last update stay until now, because a search that began before it may open them.
     """
-    listed = {_find_path(corpus_file, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
+    used_files = {_find_path(corpus_file, row[0]) for row in connection.execute("SELECT name FROM lexical_segments")}
     for path in corpus_file.parent.glob(f"{corpus_file.name}.words-*"):
-        if path not in listed:
+        if path not in used_files:
             with suppress(OSError):
                 path.unlink()

@@ -35,6 +35,7 @@ from entrez_kit.corpus.search import vector_index
 from entrez_kit.corpus.search.index import find_corpus_file
 from entrez_kit.corpus.search.quantized import Floats
 from entrez_kit.corpus.store import corpus_stats
+from entrez_kit.corpus.store.database import lock_corpus
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -106,11 +107,9 @@ def keep_up(store: "Store", model: str) -> None:
 
     Searches compare every vector if usearch is not installed, another process builds the graph, or the disk is full.
     """
-    from entrez_kit.corpus.store.database import lock_corpus
-
     with store.reading() as connection:
         dim = vector_index.read_dimensions(connection).get(model)
-        if dim is None or find_spec("usearch") is None or not _lags(connection, model, dim):
+        if dim is None or find_spec("usearch") is None or not _is_behind(connection, model, dim):
             return
     try:
         with lock_corpus(store.path, "graph", "is being given a graph by another process", "graph_running", ""):
@@ -157,8 +156,8 @@ def _read_record(path: Path | None) -> _GraphRecord | None:
     if path is None:
         return None
     try:
-        found = path.lstat()
-        if not stat.S_ISREG(found.st_mode) or is_foreign(found, root=False) or found.st_mode & 0o022:
+        status = path.lstat()
+        if not stat.S_ISREG(status.st_mode) or is_foreign(status, root=False) or status.st_mode & 0o022:
             return None
         document = json.loads(path.read_text(encoding="utf-8"))
         return _GraphRecord(str(document["sha256"]), tuple(document["identity"]))
@@ -181,17 +180,17 @@ def _find_intact(connection: sqlite3.Connection, model: str, dim: int) -> _Graph
     return None
 
 
-def _lags(connection: sqlite3.Connection, model: str, dim: int) -> bool:
-    known = _find_intact(connection, model, dim)
+def _is_behind(connection: sqlite3.Connection, model: str, dim: int) -> bool:
+    graph = _find_intact(connection, model, dim)
     passages, fresh = connection.execute(
         "SELECT coalesce(sum(passages), 0), coalesce(sum(passages) FILTER (WHERE block > ?), 0) FROM vector_blocks "
         "WHERE model = ?",
-        (known.block if known is not None else 0, model),
+        (graph.block if graph is not None else 0, model),
     ).fetchone()
     if passages < corpus_stats.MIN_GRAPH_VECTORS:
         return False
-    gone = known.passages - (passages - fresh) if known is not None else 0
-    return bool(fresh * BEHIND > passages or gone * GONE > passages)
+    removed = graph.passages - (passages - fresh) if graph is not None else 0
+    return bool(fresh * BEHIND > passages or removed * GONE > passages)
 
 
 @lru_cache(maxsize=2)
@@ -252,9 +251,9 @@ def _renew(store: "Store", model: str, dim: int) -> None:
             "WHERE EXISTS (SELECT 1 FROM vector_blocks WHERE model = ? AND dim = ?)",  # unless deleted meanwhile
             (model, dim, *row, model, dim),
         )
-        named = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
+        used_files = {row[0] for row in connection.execute("SELECT file FROM vector_graphs")}
     for other in store.path.parent.glob(f"{store.path.name}.graph-*"):
-        if other.name not in named:
+        if other.name not in used_files:
             with suppress(OSError):  # a system may not delete files in use; the next run does
                 other.unlink()
                 (store.graph_records / f"{other.name}.json").unlink()
@@ -269,12 +268,12 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow
     last = 0
     if known is not None:
         index, last = Index.restore(str(path.with_name(known.file))), known.block
-        gone = index.keys[:].astype(np.int64)
-        gone = gone[np.isin(gone, live, invert=True)]
-        if len(gone) * GONE > len(live):
+        removed = index.keys[:].astype(np.int64)
+        removed = removed[np.isin(removed, live, invert=True)]
+        if len(removed) * GONE > len(live):
             index, last = None, 0
-        elif len(gone):
-            index.remove(gone)
+        elif len(removed):
+            index.remove(removed)
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
     for block in vector_index.read_blocks(connection, model, dim, last):

@@ -55,13 +55,13 @@ class Quantized(NamedTuple):
         scaled = self.steps * query
         size = max(1, _AT_ONCE // len(query))
         widened = np.empty((min(size, len(codes)), len(query)), dtype=np.float32)
-        found = np.empty(len(codes), dtype=np.float32)
+        sims = np.empty(len(codes), dtype=np.float32)
         for start in range(0, len(codes), size):
             part = codes[start : start + size]
             widened[: len(part)] = part
-            np.dot(widened[: len(part)], scaled, out=found[start : start + len(part)])
-        found += self.middles @ query
-        return found
+            np.dot(widened[: len(part)], scaled, out=sims[start : start + len(part)])
+        sims += self.middles @ query
+        return sims
 
     def approximate(self, rows: NDArray[np.bool_]) -> Floats:
         """Return the approximate vectors of some rows."""

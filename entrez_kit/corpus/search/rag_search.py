@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from textwrap import shorten
 from typing import Any, ClassVar, Final, Literal
@@ -92,17 +92,13 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     """
     store = open_corpus(services)
     store.check_key(request.corpus)
-    wanted = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
-    candidates, missing, warnings = _find_candidates(services, request, wanted)
+    candidate_count = max(MIN_CANDIDATES, OVERSAMPLING * request.top_k) if request.quality_bias else request.top_k
+    candidates, missing, warnings = _find_candidates(services, request, candidate_count)
     documents = store.read_documents([candidate.pmid for candidate in candidates])
     scored = rank(store, candidates, documents, bias=request.quality_bias)[: request.top_k]
     with store.reading() as connection:
         passages = _find_passages(connection, request.query, [candidate for candidate, *_ in scored])
-        wanted_texts = json.dumps(list(passages.values()) if request.details else [])
-        rows = connection.execute(
-            "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (wanted_texts,)
-        ).fetchall()
-    snippets = {row["uuid"]: shorten(row["text"], MAX_SNIPPET, placeholder=" …") for row in rows}
+        snippets = _read_snippets(connection, passages.values()) if request.details else {}
     result = RagSearchResult(
         results=[
             RagHit(
@@ -139,8 +135,16 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     return result
 
 
+def _read_snippets(connection: sqlite3.Connection, uuids: Iterable[str]) -> dict[str, str]:
+    """Return the beginning of passages."""
+    rows = connection.execute(
+        "SELECT uuid, text FROM chunks WHERE uuid IN (SELECT value FROM json_each(?))", (json.dumps(list(uuids)),)
+    )
+    return {row["uuid"]: shorten(row["text"], MAX_SNIPPET, placeholder=" …") for row in rows}
+
+
 def _find_candidates(
-    services: Services, request: RagSearchRequest, wanted: int
+    services: Services, request: RagSearchRequest, limit: int
 ) -> tuple[list[Candidate], int, list[str]]:
     """Search the index that the request or the settings name.
 
@@ -154,10 +158,10 @@ def _find_candidates(
         behind = count_undelivered(store_of(services))
         warning = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
         if request.index == "weaviate":
-            return find_candidates(services, query, wanted, corpus), 0, [warning] if behind else []
+            return find_candidates(services, query, limit, corpus), 0, [warning] if behind else []
         try:
             if not behind:
-                return find_candidates(services, query, wanted, corpus), 0, []
+                return find_candidates(services, query, limit, corpus), 0, []
         except (VectorIndexError, NotConfigured) as exc:
             warning = f"Weaviate could not be searched: {exc.message}"
         warnings.append(f"{warning} The local index was searched instead.")
@@ -167,24 +171,24 @@ def _find_candidates(
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         store_of(services).index_words(FEW, report_progress)
     with store_of(services).reading() as connection:
-        by_words = words.search(connection, query, wanted, corpus=corpus)
+        by_words = words.search(connection, query, limit, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0, warnings
     from entrez_kit.corpus.search.vectors import add_by_meaning
 
-    return *add_by_meaning(services, query, by_words, wanted, corpus), warnings
+    return *add_by_meaning(services, query, by_words, limit, corpus), warnings
 
 
 def _find_passages(connection: sqlite3.Connection, query: str, candidates: Sequence[Candidate]) -> dict[int, str]:
     """Return the uuid of the best passage of each record."""
     from entrez_kit.corpus.search.words import find_best_chunk
 
-    found = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
+    passages = {candidate.pmid: candidate.uuid for candidate in candidates if candidate.uuid is not None}
     for pmid in [candidate.pmid for candidate in candidates if candidate.uuid is None]:
         rows = connection.execute("SELECT uuid, text FROM chunks WHERE pmid = ? ORDER BY id", (pmid,)).fetchall()
         if rows:
-            found[pmid] = rows[find_best_chunk(query, [row["text"] for row in rows])]["uuid"]
-    return found
+            passages[pmid] = rows[find_best_chunk(query, [row["text"] for row in rows])]["uuid"]
+    return passages
 
 
 def _build_details(document: StoredDoc, snippet: str) -> dict[str, Any]:

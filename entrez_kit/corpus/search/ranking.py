@@ -36,11 +36,11 @@ class Candidate:
 
 def merge(by_words: Iterable[Candidate], by_meaning: Iterable[Candidate]) -> list[Candidate]:
     """Merge the results of both searches by record; a record keeps its passage nearest in meaning."""
-    found = {candidate.pmid: candidate for candidate in by_words}
+    candidates = {candidate.pmid: candidate for candidate in by_words}
     for near in by_meaning:
-        candidate = found.setdefault(near.pmid, near)
+        candidate = candidates.setdefault(near.pmid, near)
         candidate.uuid, candidate.sim = near.uuid, near.sim
-    return list(found.values())
+    return list(candidates.values())
 
 
 def rank(

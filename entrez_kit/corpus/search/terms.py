@@ -85,10 +85,10 @@ class _Stemmer:
                 self._texts.execute("BEGIN")
                 try:
                     self._texts.execute("INSERT INTO texts (rowid, text) VALUES (1, ?)", (" ".join(new),))
-                    found = self._texts.execute("SELECT term FROM stems ORDER BY offset").fetchall()
+                    rows = self._texts.execute("SELECT term FROM stems ORDER BY offset").fetchall()
                 finally:
                     self._texts.execute("ROLLBACK")
-            known.update((word, stem) for word, (stem,) in zip(new, found, strict=True))
+            known.update((word, stem) for word, (stem,) in zip(new, rows, strict=True))
             if len(known) > _MAX_KNOWN:
                 self._known = {}
         return known

@@ -40,7 +40,7 @@ PASSAGES_PER_RECORD: Final = 4
 
 
 def add_by_meaning(
-    services: Services, query: str, by_words: Sequence[Candidate], wanted: int, corpus: str | None
+    services: Services, query: str, by_words: Sequence[Candidate], limit: int, corpus: str | None
 ) -> tuple[list[Candidate], int]:
     """Add the records nearest in meaning to the records found by words, with similarities for all of them.
 
@@ -63,7 +63,7 @@ def add_by_meaning(
     if len(vector) != dim:
         settings = services.settings
         if settings.embeddings_query_model is None:
-            raise dimension_changed(embedder.name, dim, len(vector))
+            raise dimension_changed_error(embedder.name, dim, len(vector))
         raise LocalEmbeddingsError(
             f"{settings.embeddings_query_model} returns vectors of {len(vector)} dimensions, but the vectors of "
             f"{settings.embeddings_model} have {dim}. The two encoders do not belong together.",
@@ -73,7 +73,7 @@ def add_by_meaning(
     with store_of(services).reading() as connection:
         missing = count_missing(connection, embedder.name)
         pmids = [candidate.pmid for candidate in by_words]
-        by_meaning = find_nearest(connection, embedder.name, vector, wanted, corpus=corpus, also=pmids)
+        by_meaning = find_nearest(connection, embedder.name, vector, limit, corpus=corpus, also=pmids)
     return merge(by_words, by_meaning), missing
 
 
@@ -102,7 +102,7 @@ def count_missing(connection: sqlite3.Connection, model: str) -> int:
     return passages - vector_index.count(connection, model)
 
 
-def dimension_changed(model: str, before: int, now: int) -> LocalEmbeddingsError:
+def dimension_changed_error(model: str, before: int, now: int) -> LocalEmbeddingsError:
     """Return the error for a model that changed its dimension but not its name."""
     return LocalEmbeddingsError(
         f"{model} now has {now} dimensions, but the corpus's vectors have {before}.",
@@ -128,7 +128,7 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
     """
     with store.reading() as connection:
         total = count_missing(connection, embedder.name)
-        known = vector_index.read_dimensions(connection).get(embedder.name)
+        dimensions = vector_index.read_dimensions(connection).get(embedder.name)
     done, last = 0, -1
     while True:
         with store.reading() as connection:
@@ -143,9 +143,9 @@ def embed_missing(store: "Store", embedder: Embedder, *, drops_others: bool = Fa
         if not rows:
             continue
         matrix = next(embedder.yield_matrices(row["text"] for row in rows))
-        if known is not None and known != matrix.shape[1]:
-            raise dimension_changed(embedder.name, known, matrix.shape[1])
-        known = matrix.shape[1]
+        if dimensions is not None and dimensions != matrix.shape[1]:
+            raise dimension_changed_error(embedder.name, dimensions, matrix.shape[1])
+        dimensions = matrix.shape[1]
         with store.writing() as connection:
             connection.executemany(
                 # A sync may have replaced a passage while its vector was computed.
@@ -233,8 +233,8 @@ def _find_nearest(
     if graph is not None and len(best) < limit:
         return _find_nearest(connection, model, vector, limit, corpus, also, walk=False)
     best = best[(np.arange(len(best)) < limit) | np.isin(pmids[best], np.array(also, dtype=np.uint32))]
-    wanted = (json.dumps(chunks[best].tolist()),)
-    uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", wanted))
+    ids_json = (json.dumps(chunks[best].tolist()),)
+    uuids = dict(connection.execute(f"SELECT id, uuid FROM chunks WHERE id {index.LISTED}", ids_json))
     return [Candidate(int(pmids[row]), uuids[int(chunks[row])], sim=float(sims[row])) for row in best]
 
 
@@ -242,11 +242,11 @@ def _search_graph(
     connection: sqlite3.Connection,
     graph: neighbours.Graph,
     vector: Floats,
-    asked: int,
+    limit: int,
     members: NDArray[np.uint32] | None,
 ) -> NDArray[np.int64]:
     """Return the passages that the graph finds; only those of members if ``members`` is given."""
-    passages = graph.find_nearest(vector, asked)
+    passages = graph.find_nearest(vector, limit)
     if members is None:
         return passages
     rows = connection.execute(f"SELECT id, pmid FROM chunks WHERE id {index.LISTED}", (json.dumps(passages.tolist()),))
@@ -350,10 +350,10 @@ def _compare_exactly(
         ValueError: the vector of a leading passage is missing, or differs from the index.
     """
     requested = connection.execute(f"SELECT id FROM chunks WHERE pmid {index.LISTED}", (json.dumps(pmids),))
-    wanted = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
+    passage_ids = sorted({*leading.chunks.tolist(), *others.tolist(), *(row[0] for row in requested)})
     parts = [
         (part.chunks, part.pmids, _multiply(part, vector))
-        for part in vector_index.read_vectors(connection, model, wanted)
+        for part in vector_index.read_vectors(connection, model, passage_ids)
     ]
     none = leading.select(slice(0))
     chunks, found, sims = map(np.concatenate, zip(none[:3], *parts, strict=True))

@@ -55,10 +55,12 @@ def search(
         numbers, scores, pmids = numbers[order], scores[order], pmids[order]
         is_close = len(scores) and scores[:_CLOSE][-1] >= profile.feedback_share_least * scores[0]
         if profile.feedback_weight > 0 and is_close:
-            asked = sum(concept.weight for concept in concepts if searched.count_phrases(concept.phrases, formula))
-            if asked >= profile.feedback_words_least:
+            query_weight = sum(
+                concept.weight for concept in concepts if searched.count_phrases(concept.phrases, formula)
+            )
+            if query_weight >= profile.feedback_words_least:
                 scores[:depth] += _feed_back(
-                    connection, searched, profile, concepts, asked, pmids, numbers[:depth], scores
+                    connection, searched, profile, concepts, query_weight, pmids, numbers[:depth], scores
                 )
                 order = np.lexsort((pmids, -scores))
                 scores, pmids = scores[order], pmids[order]
@@ -71,7 +73,7 @@ def _feed_back(
     searched: SearchIndex,
     profile: Profile,
     concepts: Sequence[Concept],
-    asked: float,
+    query_weight: float,
     pmids: Numbers,
     numbers: Numbers,
     scores: NDArray[np.float64],
@@ -103,7 +105,7 @@ def _feed_back(
         del mass[stem]
     added = nsmallest(profile.feedback_words, ((-weight, stem) for stem, weight in mass.items()))
     for negative, stem in added:
-        share = profile.feedback_weight * min(1.0, asked / profile.feedback_words_asked) ** 2 / added[0][0]
+        share = profile.feedback_weight * min(1.0, query_weight / profile.feedback_words_asked) ** 2 / added[0][0]
         phrases = ((stem,),)
         rarity = searched.measure_rarity(searched.count_phrases(phrases, profile.formula))
         gains[order] += share * negative * rarity * searched.score_records(phrases, profile.formula, numbers[order])

@@ -104,13 +104,13 @@ class CorpusFile:
                     connection.close()
 
     def _take(self, writable: bool) -> "_Connection":
-        there = _identify(self.path)
+        identity = _identify(self.path)
         while True:
             with self._lock:
                 idle = self._idle.pop() if self._idle else None
             if idle is None:
                 return _open(self.path, writable=writable)
-            if idle.file == there:
+            if idle.file == identity:
                 return idle
             idle.close()
 
@@ -224,10 +224,10 @@ def _open_read_only(path: Path) -> _Connection:
 def _identify(path: Path) -> tuple[int, int] | None:
     """Return the device and inode of a file; None if it does not exist."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 # Errors --------------------------------------------------------------------------------------------------------------

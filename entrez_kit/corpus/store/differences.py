@@ -63,9 +63,9 @@ def compute_diff(connection: sqlite3.Connection, query_key: str, since: str) -> 
         {"key": query_key, "since": moment},
     ).fetchall()
     for row in rows:
-        found = _build_difference(connection, row, moment, is_new=row["added_at"] >= moment)
-        if found is not None:
-            lists[found.change].append(found)
+        difference = _build_difference(connection, row, moment, is_new=row["added_at"] >= moment)
+        if difference is not None:
+            lists[difference.change].append(difference)
     return CorpusDiff(query_key=query_key, since=since, **lists)
 
 

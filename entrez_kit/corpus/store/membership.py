@@ -20,8 +20,8 @@ def find_seen(connection: sqlite3.Connection, pmids: Sequence[int], moment: str,
 
 def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
     """Return whether a query has any records."""
-    found = connection.execute("SELECT 1 FROM membership WHERE query_key = ? LIMIT 1", (query_key,)).fetchone()
-    return found is not None
+    row = connection.execute("SELECT 1 FROM membership WHERE query_key = ? LIMIT 1", (query_key,)).fetchone()
+    return row is not None
 
 
 def list_unseen(

@@ -104,7 +104,7 @@ def _check_schema(connection: sqlite3.Connection) -> None:
     """
     change = find_schema_change(read_schema(connection), read_expected_schema(), read_expected_schema())
     if change:
-        raise _schema_changed(change)
+        raise _schema_changed_error(change)
 
 
 def _check_before_migration(connection: sqlite3.Connection) -> None:
@@ -120,10 +120,10 @@ def _check_before_migration(connection: sqlite3.Connection) -> None:
         if not _EARLIER_WORD_INDEX.fullmatch(definition)
     }
     if change := find_schema_change(active, read_expected_schema(), ()):
-        raise _schema_changed(change)
+        raise _schema_changed_error(change)
 
 
-def _schema_changed(change: str) -> StoreError:
+def _schema_changed_error(change: str) -> StoreError:
     return StoreError(
         f"The file corpus.db in the data folder {change}. It was not used.",
         recovery_hint="If you changed the file, undo the change with SQLite (`DROP TRIGGER`, `DROP VIEW`, `DROP "

@@ -309,17 +309,17 @@ class Store(CorpusFile):
         with self.writing() as connection:
             checkpoints.bind(connection, job)
             done = self.upsert_pubmed_docs(docs, job.query_key, within=connection)
-            found = [doc.pmid for doc in docs]
+            pmids = [doc.pmid for doc in docs]
             writing.add_members(connection, job.query_key, already_here, stamp(now))
             writing.note_unmatched(connection, job.query_key, unmatched, stamp(now))
-            checkpoints.forget_unavailable(connection, job.query_key, [*found, *deleted])
+            checkpoints.forget_unavailable(connection, job.query_key, [*pmids, *deleted])
             checkpoints.note_unavailable(connection, job.query_key, unavailable, now)
-            gone = writing.mark_deleted(connection, deleted, stamp(now))
+            deleted_pmids = writing.mark_deleted(connection, deleted, stamp(now))
             edats = filter(None, (job.max_edat_seen, done.max_edat_seen, *already_here.values()))
             after = replace(
                 job,
                 inserted=job.inserted + len(done.inserted),
-                updated=job.updated + len(done.updated) + len(gone),
+                updated=job.updated + len(done.updated) + len(deleted_pmids),
                 skipped=job.skipped + len(done.skipped) + len(already_here),
                 max_edat_seen=max(edats, default=None),
                 warnings=list(job.warnings),
@@ -344,13 +344,13 @@ class Store(CorpusFile):
 
 
 def _unknown_key(connection: sqlite3.Connection, query_key: str) -> EntityNotFound:
-    known = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
-    listed = f"The existing corpora are: {', '.join(known)}." if known else "No corpus exists yet."
+    query_keys = [row[0] for row in connection.execute("SELECT query_key FROM checkpoints ORDER BY query_key LIMIT 20")]
+    hint = f"The existing corpora are: {', '.join(query_keys)}." if query_keys else "No corpus exists yet."
     return EntityNotFound(
         f"The corpus {query_key!r} does not exist.",
         invalid_input=f"query_key={query_key}",
         recovery_hint=FrontendText(
-            f"{listed} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
+            f"{hint} To create one, call ", NextCall("sync_delta", query_key=query_key, term=...), "."
         ),
-        details={"reason": "unknown_query_key", "known": known},
+        details={"reason": "unknown_query_key", "known": query_keys},
     )

@@ -108,11 +108,11 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     again counts as added.
     """
     by_pmid = {doc.pmid: doc for doc in docs}
-    known = _read_versions(connection, by_pmid)
+    versions = _read_versions(connection, by_pmid)
     done = Upserted(max_edat_seen=max((doc.edat for doc in by_pmid.values() if doc.edat), default=None))
     changes: list[tuple[Doc, str]] = []
     for pmid, doc in by_pmid.items():
-        before = known.get(pmid)
+        before = versions.get(pmid)
         change = _find_change(before, doc)
         if change is None:
             done.skipped.append(pmid)
@@ -125,7 +125,8 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
     connection.executemany(_INSERT, [_build_row(by_pmid[pmid], 1, now) for pmid in done.inserted])
     connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in done.updated])
     connection.executemany(
-        _UPDATE, [_build_row(by_pmid[pmid], known[pmid].version + 1, now, known[pmid].lr) for pmid in done.updated]
+        _UPDATE,
+        [_build_row(by_pmid[pmid], versions[pmid].version + 1, now, versions[pmid].lr) for pmid in done.updated],
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
@@ -140,32 +141,33 @@ def mark_deleted(connection: sqlite3.Connection, pmids: Sequence[int], now: str)
         "SELECT pmid FROM documents WHERE pmid IN (SELECT value FROM json_each(?)) AND status = 'current'",
         (json.dumps(list(pmids)),),
     )
-    gone = [row[0] for row in rows]
-    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in gone])
+    removed_pmids = [row[0] for row in rows]
+    connection.executemany(_SUPERSEDE, [{"pmid": pmid} for pmid in removed_pmids])
     connection.executemany(
-        "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?", [(pmid,) for pmid in gone]
+        "UPDATE documents SET status = 'deleted', version = version + 1 WHERE pmid = ?",
+        [(pmid,) for pmid in removed_pmids],
     )
-    connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in gone])
-    queue_words(connection, gone)
-    for pmid in gone:
+    connection.executemany(_SNAPSHOT, [("deleted", now, pmid) for pmid in removed_pmids])
+    queue_words(connection, removed_pmids)
+    for pmid in removed_pmids:
         _drop_chunks(connection, connection.execute("SELECT id, uuid FROM chunks WHERE pmid = ?", (pmid,)), now)
-    return gone
+    return removed_pmids
 
 
 def add_members(connection: sqlite3.Connection, query_key: str, pmids: Iterable[int], now: str) -> None:
     """Add records to a query."""
     from entrez_kit.corpus.search import index as lexical
 
-    listed = list(pmids)
+    pmid_list = list(pmids)
     rows = connection.execute(
         "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT pmid FROM membership WHERE query_key = ?)",
-        (json.dumps(listed), query_key),
+        (json.dumps(pmid_list), query_key),
     )
     lexical.add_members(connection, query_key, [row[0] for row in rows])
     connection.executemany(
         "INSERT INTO membership (query_key, pmid, added_at) VALUES (?, ?, ?) ON CONFLICT (query_key, pmid) "
         "DO UPDATE SET unmatched_at = NULL WHERE unmatched_at IS NOT NULL",
-        [(query_key, pmid, now) for pmid in listed],
+        [(query_key, pmid, now) for pmid in pmid_list],
     )
 
 

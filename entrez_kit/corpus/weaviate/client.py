@@ -9,11 +9,14 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import proxy_bypass
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, run
+from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
+from entrez_kit.services.transport import is_loopback
 
 if TYPE_CHECKING:
     from weaviate import WeaviateClient
@@ -21,8 +24,6 @@ if TYPE_CHECKING:
 GRPC_PORT: Final = 50051
 CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
 """Hosts of Weaviate Cloud, which have a separate host name for gRPC."""
-MAX_DETAIL: Final = 300
-"""The maximum number of characters of a server message in an error."""
 REBUILD: Final = run(
     "corpus reindex --index weaviate", "Ask the administrator of the server to rebuild the index in Weaviate"
 )
@@ -53,8 +54,6 @@ def read_server(settings: Settings) -> Server:
         NotConfigured: no server is configured, its address is invalid, or the key must not be sent there.
         LocalIndexError: the server cannot be used with ``--offline``.
     """
-    from entrez_kit.services.transport import is_loopback
-
     if settings.weaviate_url is None:
         raise NotConfigured(
             "No Weaviate server is configured.",
@@ -64,9 +63,9 @@ def read_server(settings: Settings) -> Server:
     parts = urlsplit(settings.weaviate_url)
     host, secure = parts.hostname or "", parts.scheme == "https"
     if parts.path.strip("/"):
-        raise _bad_address(settings, "The address of a Weaviate server is a host and a port, without a path.")
+        raise _bad_address_error(settings, "The address of a Weaviate server is a host and a port, without a path.")
     if settings.weaviate_api_key is not None and not secure and not is_loopback(host):
-        raise _bad_address(settings, "WEAVIATE_API_KEY is only sent over https or to this machine.")
+        raise _bad_address_error(settings, "WEAVIATE_API_KEY is only sent over https or to this machine.")
     if settings.offline and not is_loopback(host):
         raise LocalIndexError(
             f"Weaviate at {host} cannot be used in offline mode.",
@@ -77,11 +76,11 @@ def read_server(settings: Settings) -> Server:
         )
     in_cloud = host.endswith(CLOUD)
     cluster, _, domain = host.partition(".")
-    named = f"{cluster}.grpc.{domain}" if host.endswith(".weaviate.network") else f"grpc-{host}"
+    grpc_host = f"{cluster}.grpc.{domain}" if host.endswith(".weaviate.network") else f"grpc-{host}"
     server = Server(
         host,
         parts.port or (443 if secure else 80),
-        named if in_cloud else host,
+        grpc_host if in_cloud else host,
         settings.weaviate_grpc_port or (443 if in_cloud else GRPC_PORT),
         secure,
     )
@@ -125,11 +124,7 @@ def connect(settings: Settings) -> "WeaviateClient":
 
 
 def _open_client(settings: Settings, server: Server) -> "WeaviateClient":
-    from urllib.request import proxy_bypass
-
     from weaviate import config, connect_to_custom
-
-    from entrez_kit.services.transport import is_loopback
 
     # The client would log the full text of rejected objects; the result names each of them anyway.
     logging.getLogger("weaviate-client").setLevel(logging.CRITICAL)
@@ -216,7 +211,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     from weaviate import exceptions as theirs
 
     message: Any = getattr(exc, "message", None)
-    text = remove_key(message if isinstance(message, str) and message else str(exc), settings)
+    text = Redactor(settings.secrets).quote_text(message if isinstance(message, str) and message else str(exc))
     server = read_server(settings)
     status = exc.status_code if isinstance(exc, theirs.UnexpectedStatusCodeError) else None
     if status in (401, 403) or re.search(r"\b(unauthenticated|unauthorized|permission.?denied)\b", text, re.IGNORECASE):
@@ -264,15 +259,7 @@ def _convert_error(exc: Exception, settings: Settings) -> VectorIndexError:
     )
 
 
-def remove_key(text: str, settings: Settings) -> str:
-    """Return a server message as one line, with the key redacted."""
-    if settings.weaviate_api_key is not None:
-        text = text.replace(settings.weaviate_api_key.get_secret_value(), "***")
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
-
-
-def _bad_address(settings: Settings, why: str) -> NotConfigured:
+def _bad_address_error(settings: Settings, why: str) -> NotConfigured:
     return NotConfigured(
         why,
         invalid_input=f"WEAVIATE_URL={settings.weaviate_url}",

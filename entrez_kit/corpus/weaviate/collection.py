@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict
 
 from entrez_kit.base.errors import LocalIndexError
 from entrez_kit.base.frontend_text import FrontendText, Text
+from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.corpus.chunking import chunk_uuid
 from entrez_kit.corpus.search.ranking import Candidate, score_relevance
-from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, remove_key, to_class_name
+from entrez_kit.corpus.weaviate.client import REBUILD, ask, connect, read_server, to_class_name
 from entrez_kit.corpus.weaviate.passages import PROPERTIES, VECTOR, VectorSource, build_schema, read_vector
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class WeaviateIndex:
         self.name = to_class_name(settings)
         self.server = read_server(settings)
         self._settings = settings
+        self._redactor = Redactor(settings.secrets)
         self._embedder = embedder
         self._dim = dim
         self._client: WeaviateClient | None = None
@@ -143,15 +145,15 @@ class WeaviateIndex:
         """
         if not self.exists():
             raise self._collection_error("does not exist", "no_collection", FrontendText(REBUILD, "."))
-        found = self._send(lambda: self._collection.config.get(simple=True))
-        stored_vectors = VectorSource.parse(found.description)
+        config = self._send(lambda: self._collection.config.get(simple=True))
+        stored_vectors = VectorSource.parse(config.description)
         if stored_vectors is None:
             raise self._collection_error(
                 "was not created by entrez-kit, so it was not changed",
                 "foreign_collection",
                 "Choose another name with WEAVIATE_CLASS.",
             )
-        kinds = {item.name: item.data_type.value for item in found.properties}
+        kinds = {item.name: item.data_type.value for item in config.properties}
         missing = [name for name, how in PROPERTIES.items() if kinds.get(name) != how["dataType"][0]]
         if missing:
             raise self._collection_error(
@@ -184,8 +186,8 @@ class WeaviateIndex:
     def yield_uuids(self) -> Iterator[str]:
         """Yield the uuid of every passage in the collection."""
         objects = self._send(lambda: iter(self._collection.iterator(return_properties=[], cache_size=1_000)))
-        while (found := self._send(lambda: next(objects, None))) is not None:
-            yield str(found.uuid)
+        while (item := self._send(lambda: next(objects, None))) is not None:
+            yield str(item.uuid)
 
     # writing
 
@@ -233,7 +235,7 @@ class WeaviateIndex:
         refused = self._send(insert)
         for place, item in enumerate(objects):
             if place in refused:
-                result.errors[str(item.uuid)] = remove_key(refused[place], self._settings)
+                result.errors[str(item.uuid)] = self._redactor.quote_text(refused[place])
             else:
                 result.done.append(str(item.uuid))
 
@@ -243,15 +245,15 @@ class WeaviateIndex:
 
         result = BatchResult()
         for start in range(0, len(uuids), BATCH):
-            some = list(uuids[start : start + BATCH])
+            batch = list(uuids[start : start + BATCH])
 
-            def remove(some: list[str] = some) -> dict[str, str]:
-                answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(some), verbose=True)
+            def remove(batch: list[str] = batch) -> dict[str, str]:
+                answer = self._collection.data.delete_many(where=Filter.by_id().contains_any(batch), verbose=True)
                 return {str(item.uuid): item.error or "not deleted" for item in answer.objects if not item.successful}
 
             refused = self._send(remove)
-            result.errors |= {uuid: remove_key(why, self._settings) for uuid, why in refused.items()}
-            result.done += [uuid for uuid in some if uuid not in refused]
+            result.errors |= {uuid: self._redactor.quote_text(why) for uuid, why in refused.items()}
+            result.done += [uuid for uuid in batch if uuid not in refused]
         return result
 
     # searching
@@ -269,19 +271,19 @@ class WeaviateIndex:
         Raises:
             EmbeddingsError: the query could not be embedded.
         """
-        found = {hit.uuid: hit for hit in self.search_by_words(query, limit, pmids)}
+        hits = {hit.uuid: hit for hit in self.search_by_words(query, limit, pmids)}
         if self._embedder is not None:
             if query not in self._embedded:
                 self._embedded = {query: self._embedder.embed([query])[0]}
             vector = self._embedded[query]
             near = self.search_by_meaning(vector, limit, pmids)
-            if by_words_alone := sorted({hit.pmid for hit in found.values()} - {hit.pmid for hit in near}):
+            if by_words_alone := sorted({hit.pmid for hit in hits.values()} - {hit.pmid for hit in near}):
                 near += self.search_by_meaning(vector, MAX_HITS, by_words_alone)
             for hit in near:
-                found.setdefault(hit.uuid, hit).sim = hit.sim
-        best = max((hit.bm25 for hit in found.values() if hit.bm25), default=0.0)
+                hits.setdefault(hit.uuid, hit).sim = hit.sim
+        best = max((hit.bm25 for hit in hits.values() if hit.bm25), default=0.0)
         hybrid = self._embedder is not None
-        ordered = sorted(found.values(), key=lambda hit: -score_relevance(hit, best, hybrid=hybrid))
+        ordered = sorted(hits.values(), key=lambda hit: -score_relevance(hit, best, hybrid=hybrid))
         return [_to_hit(candidate) for candidate in ordered[:limit]]
 
     def search_by_words(self, query: str, limit: int, pmids: Sequence[int] | None = None) -> list[Candidate]:
@@ -289,8 +291,8 @@ class WeaviateIndex:
         from weaviate.classes.query import MetadataQuery
 
         requested = {"query_properties": ["text"], "return_metadata": MetadataQuery(score=True)}
-        found = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
-        return [_to_candidate(item, bm25=item.metadata.score) for item in found]
+        items = self._run_search(lambda: self._collection.query.bm25, query, limit, pmids, requested)
+        return [_to_candidate(item, bm25=item.metadata.score) for item in items]
 
     def search_by_meaning(
         self, vector: Sequence[float], limit: int, pmids: Sequence[int] | None = None
@@ -299,18 +301,18 @@ class WeaviateIndex:
         from weaviate.classes.query import MetadataQuery
 
         requested = {"return_metadata": MetadataQuery(distance=True)}
-        found = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, requested)
-        return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in found]
+        items = self._run_search(lambda: self._collection.query.near_vector, list(vector), limit, pmids, requested)
+        return [_to_candidate(item, sim=1 - (item.metadata.distance or 0.0)) for item in items]
 
     def _run_search(
-        self, search: Callable[[], Any], what: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]
+        self, search: Callable[[], Any], target: Any, limit: int, pmids: Sequence[int] | None, options: dict[str, Any]
     ) -> Any:
         from weaviate.classes.query import Filter
 
         options |= {"limit": min(limit, MAX_HITS), "return_properties": ["pmid", "quality_total"]}
         if pmids is not None:
             options["filters"] = Filter.by_property("pmid").contains_any([str(pmid) for pmid in pmids])
-        return self._send(lambda: search()(what, **options)).objects
+        return self._send(lambda: search()(target, **options)).objects
 
     # helpers
 
@@ -327,9 +329,9 @@ class WeaviateIndex:
     def _send(self, question: "Callable[[], Any]") -> Any:
         return ask(self._settings, question)
 
-    def _collection_error(self, what: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
+    def _collection_error(self, problem: str, reason: str, hint: Text, **details: object) -> LocalIndexError:
         return LocalIndexError(
-            f"The collection {self.name} of {self.server.name} {what}.",
+            f"The collection {self.name} of {self.server.name} {problem}.",
             recovery_hint=hint,
             details={"reason": reason, "collection": self.name, **details},
         )

@@ -137,16 +137,18 @@ def _deliver_outbox(store: "Store", index: WeaviateIndex) -> Delivered:
     last, refused_in_a_row = 0, 0
     while refused_in_a_row < MAX_REFUSED and (rows := _read_entries_after(store, index, last)):
         last = rows[-1]["id"]
-        gone = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
+        deleted = index.delete([row["uuid"] for row in rows if row["pmid"] is None])
         written = index.upsert_chunks(_build_object(row, today) for row in rows if row["pmid"] is not None)
-        taken = {*gone.done, *written.done}
+        accepted = {*deleted.done, *written.done}
         with store.writing() as connection:
             # A passage that has changed meanwhile has a new entry with a different id.
-            connection.executemany("DELETE FROM outbox WHERE id = ?", [(r["id"],) for r in rows if r["uuid"] in taken])
+            connection.executemany(
+                "DELETE FROM outbox WHERE id = ?", [(r["id"],) for r in rows if r["uuid"] in accepted]
+            )
         result.written += len(written.done)
-        result.deleted += len(gone.done)
-        errors |= gone.errors | written.errors
-        refused_in_a_row = 0 if taken else refused_in_a_row + 1
+        result.deleted += len(deleted.done)
+        errors |= deleted.errors | written.errors
+        refused_in_a_row = 0 if accepted else refused_in_a_row + 1
         done = result.written + result.deleted + len(errors)
         report_progress(done, max(done, total))
     result.waiting = count_undelivered(store)

@@ -26,12 +26,12 @@ MAX_NAMED: Final = 10_000
 SearchFunction = Callable[[int], list[SearchHit]]
 
 
-def find_candidates(services: Services, query: str, wanted: int, corpus: str | None) -> list[Candidate]:
+def find_candidates(services: Services, query: str, max_records: int, corpus: str | None) -> list[Candidate]:
     """Return the records that Weaviate finds, by words and, with embeddings, by meaning.
 
     Args:
         query: question or words.
-        wanted: the maximum number of records.
+        max_records: the maximum number of records.
         corpus: a query key; searches only records of this corpus.
 
     Raises:
@@ -46,7 +46,7 @@ def find_candidates(services: Services, query: str, wanted: int, corpus: str | N
         records = _SearchedRecords.of(store, corpus)
         if records.pmids == []:
             return []
-        return records.find_best(wanted, lambda limit: index.search(query, limit, records.pmids))
+        return records.find_best(max_records, lambda limit: index.search(query, limit, records.pmids))
 
 
 class _SearchedRecords(NamedTuple):
@@ -68,14 +68,14 @@ class _SearchedRecords(NamedTuple):
             ).fetchall()
         return cls(store, corpus, [row[0] for row in rows] if len(rows) <= MAX_NAMED else None)
 
-    def find_best(self, wanted: int, search: SearchFunction) -> list[Candidate]:
+    def find_best(self, max_records: int, search: SearchFunction) -> list[Candidate]:
         """Return the best records with their nearest passage; request more hits until there are enough."""
-        limit = min(MAX_HITS, max(1, wanted * PASSAGES_PER_RECORD))
+        limit = min(MAX_HITS, max(1, max_records * PASSAGES_PER_RECORD))
         while True:
             hits = search(limit)
-            found = _group_by_record(self._keep_known(hits))
-            if len(found) >= wanted or len(hits) < limit or limit == MAX_HITS:
-                return found[:wanted]
+            candidates = _group_by_record(self._keep_known(hits))
+            if len(candidates) >= max_records or len(hits) < limit or limit == MAX_HITS:
+                return candidates[:max_records]
             limit = min(MAX_HITS, limit * GROWTH)
 
     def _keep_known(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
@@ -86,17 +86,17 @@ class _SearchedRecords(NamedTuple):
                 f"SELECT c.uuid FROM chunks AS c {among} WHERE c.uuid IN (SELECT value FROM json_each(:uuids))",
                 {"corpus": self.corpus, "uuids": json.dumps([hit["uuid"] for hit in hits])},
             )
-            known = {row[0] for row in rows}
-        return [hit for hit in hits if hit["uuid"] in known]
+            pmids_of_corpus = {row[0] for row in rows}
+        return [hit for hit in hits if hit["uuid"] in pmids_of_corpus]
 
 
 def _group_by_record(hits: Sequence[SearchHit]) -> list[Candidate]:
     """Return each record once, with the highest scores of its passages."""
-    found: dict[int, Candidate] = {}
+    candidates: dict[int, Candidate] = {}
     for hit in hits:
         pmid, sim, bm25 = int(hit["pmid"]), hit.get("sim"), hit.get("bm25")
-        record = found.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
+        record = candidates.setdefault(pmid, Candidate(pmid, hit["uuid"], sim, bm25, hit.get("quality")))
         if sim is not None and (record.sim is None or sim > record.sim):
             record.uuid, record.sim = hit["uuid"], sim
         record.bm25 = max(bm25 or 0.0, record.bm25 or 0.0) or None
-    return list(found.values())
+    return list(candidates.values())

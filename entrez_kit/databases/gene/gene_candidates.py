@@ -45,8 +45,8 @@ def classify_match(gene: Gene, query: str) -> MatchKind:
     if operands & {alias.casefold() for alias in gene.aliases}:
         return "alias"
     names = [_split_words(name) for name in (gene.name, *gene.description.split(DESIGNATIONS))]
-    wanted = [words for operand in operands if (words := _split_words(operand))]
-    return "name" if any(words <= name for words in wanted for name in names) else "other"
+    operand_words = [words for operand in operands if (words := _split_words(operand))]
+    return "name" if any(words <= name for words in operand_words for name in names) else "other"
 
 
 def _split_words(text: str) -> set[str]:

@@ -91,13 +91,13 @@ def run_searches(listing: GeneListing, query: GeneQuery) -> None:
         lost = [other for other in unknown if other in excluded[tier] and not _is_kept(replies[tier], other)]
         if lost or not set(successful) <= set(excluded[tier]):
             later = tiers[place:]
-            known = [other for other in later if not _is_unknown(replies[other], other, query, unknown)]
-            again = {
-                other: (*successful, *(earlier for earlier in later[:step] if earlier in known))
+            known_tiers = [other for other in later if not _is_unknown(replies[other], other, query, unknown)]
+            repeated = {
+                other: (*successful, *(earlier for earlier in later[:step] if earlier in known_tiers))
                 for step, other in enumerate(later)
             }
-            excluded |= again
-            replies |= _send_searches(listing, query, again)
+            excluded |= repeated
+            replies |= _send_searches(listing, query, repeated)
         if _is_unknown(replies[tier], tier, query, excluded[tier]):
             unknown.append(tier)
             continue
@@ -125,10 +125,10 @@ def _is_unknown(reply: ESearchReply, tier: Tier, query: GeneQuery, excluded: Seq
 
     If a symbol is unknown, NCBI may have searched only for the other conditions.
     """
-    own = [item for item in reply.warnings if not any(_is_about(item, other) for other in excluded)]
+    own_warnings = [item for item in reply.warnings if not any(_is_about(item, other) for other in excluded)]
     if tier.kind is None:
-        return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own, query.words))
-    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own)
+        return len(query.tiers) > 1 and (not reply.count or _are_all_unknown(own_warnings, query.words))
+    return any(item.code in _NOT_FOUND and "[organism]" not in item.text.lower() for item in own_warnings)
 
 
 def _is_about(warning: SearchWarning, tier: Tier) -> bool:

@@ -32,7 +32,7 @@ GENES: Final = XmlShape(
     "Gene XML",
     "NCBI_Entrezgene.dtd",
     undeclared="eFetchResult ERROR",
-    due={"Entrezgene": "Gene-track_geneid Entrezgene_gene"},
+    required={"Entrezgene": "Gene-track_geneid Entrezgene_gene"},
 )
 
 
@@ -60,9 +60,9 @@ def _list_problems(root: Any) -> list[str]:
     return [text for error in errors if (text := "".join(error.itertext()).strip())]
 
 
-def _error_in_place(endpoint: str, due: str, problems: list[str]) -> UpstreamError:
+def _error_in_place(endpoint: str, expected: str, problems: list[str]) -> UpstreamError:
     return UpstreamError(
-        f"NCBI returned an error instead of {due}: {problems[0]}",
+        f"NCBI returned an error instead of {expected}: {problems[0]}",
         details={"reason": "backend_error", "endpoint": endpoint},
     )
 

@@ -13,8 +13,10 @@ from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
 from entrez_kit.core.outcomes import build_missing_error
 from entrez_kit.core.per_input import PerInputOutcome, take_several
 from entrez_kit.databases.gene.gene_errors import FORM, argument_error, not_found_error, only_gene_codes
+from entrez_kit.databases.gene.gene_records import fetch_summaries, parse_genes
 from entrez_kit.databases.gene.models import CURIE_PATTERN, Gene, PubMedLinks, SuccessorGene, SuccessorLinks
 from entrez_kit.services import Services
+from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
 from entrez_kit.services.small_replies import malformed_error
 
 MAX_DIGITS: Final = 10
@@ -109,12 +111,10 @@ def _read_gene(content: bytes, number: str) -> Gene:
     Raises:
         UpstreamError: the reply has another gene, or (reason ``incomplete``) no gene.
     """
-    from entrez_kit.databases.gene.gene_records import parse_genes
-
     genes = parse_genes(content)
-    own = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
-    if own is not None:
-        return own
+    requested_gene = next((gene for gene in genes if gene.id == f"NCBIGene:{number}"), None)
+    if requested_gene is not None:
+        return requested_gene
     if genes:
         raise malformed_error("efetch", f"it has {genes[0].id} instead of gene {number}")
     raise UpstreamError(
@@ -209,8 +209,6 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
 
 
 def _fetch_summary(services: Services, number: str) -> Gene:
-    from entrez_kit.databases.gene.gene_records import fetch_summaries
-
     gene = fetch_summaries(services, [number]).get(number)
     if gene is None:
         raise not_found_error(number)
@@ -249,8 +247,6 @@ def parse_links(content: bytes, number: str) -> list[str]:
     Raises:
         UpstreamError: the reply is not an ELink result, is about another record, or reports a failure.
     """
-    from entrez_kit.services.elink_reply import group_links_by_source, not_followed_error
-
     by_source, errors = group_links_by_source(
         content,
         [number],

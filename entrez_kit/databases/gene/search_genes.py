@@ -11,6 +11,7 @@ from entrez_kit.databases.gene.gene_candidates import build_candidate
 from entrez_kit.databases.gene.gene_errors import argument_error, only_gene_codes
 from entrez_kit.databases.gene.gene_listing import GeneListing, run_searches, warn_of_other_organisms
 from entrez_kit.databases.gene.gene_query import GeneQuery
+from entrez_kit.databases.gene.gene_records import fetch_summaries
 from entrez_kit.databases.gene.models import GenePage, Pagination
 from entrez_kit.databases.gene.organisms import find_organism
 from entrez_kit.databases.gene.search_request import SearchGenesRequest, encode_cursor
@@ -42,7 +43,6 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         totals = listing.totals
         if not listing.total and totals["broader_total"] is None and taxid is not None:
             listing.warnings += warn_of_other_organisms(listing, request)
-        from entrez_kit.databases.gene.gene_records import fetch_summaries
 
         genes = fetch_summaries(services, [*listing.hits])
     items = [

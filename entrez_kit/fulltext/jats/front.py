@@ -276,8 +276,8 @@ def _read_journal(front: Any, meta: Any) -> FulltextJournal | None:
         "issue": _read_text_at(meta, "issue"),
         "pages": pages or _read_text_at(meta, "page-range") or _read_text_at(meta, "elocation-id"),
     }
-    known = {name: text for name, text in fields.items() if text}
-    return FulltextJournal(**known) if known else None
+    filled = {name: text for name, text in fields.items() if text}
+    return FulltextJournal(**filled) if filled else None
 
 
 def _read_publication_date(meta: Any) -> FulltextDate | None:

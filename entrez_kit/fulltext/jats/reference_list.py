@@ -30,8 +30,8 @@ def _read_reference(reference: Any) -> tuple[str, str]:
         elif name == "label":
             label = label or read_inline_text(part)
         elif name in CITATIONS:
-            own = find_child(part, "label")
-            label = label or read_inline_text(own)
+            own_label = find_child(part, "label")
+            label = label or read_inline_text(own_label)
             texts.append(read_citation(part, label=False))
         else:
             texts.append(read_inline_text(part))

@@ -36,8 +36,8 @@ def _yield_row_groups(table: Any) -> Iterator[tuple[Any, Mapping[str, int]]]:
     for part in iter_children(table, "tgroup"):
         columns = _number_columns(part)
         for group in iter_children(part, *_GROUPS):
-            own = _number_columns(group)
-            yield group, own or columns
+            group_columns = _number_columns(group)
+            yield group, group_columns or columns
 
 
 def _number_columns(group: Any) -> dict[str, int]:

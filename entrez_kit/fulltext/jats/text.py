@@ -170,7 +170,7 @@ class BlockCollector:
         if text.strip():
             self.blocks.append(text)
 
-    def _touches(self) -> str:
+    def _get_last_character(self) -> str:
         """Return the last character of the line; "" if the line is empty or ends with a space."""
         for piece in reversed(self._line[-_REACH:]):
             if piece not in (SUPERSCRIPT, SUBSCRIPT, CALLOUT, END) and piece:
@@ -347,7 +347,7 @@ class BlockCollector:
 
     def _is_glued(self, element: Any) -> bool:
         """Return whether a callout that is not a superscript would become part of the word before it."""
-        before, mark = self._touches(), "".join(element.itertext()).strip()
+        before, mark = self._get_last_character(), "".join(element.itertext()).strip()
         if not before or not 0 < len(mark) <= _MAX_MARK or next(element.iter("{*}sup"), None) is not None:
             return False
         if get_attribute(element, "ref-type") == _CITED:  # "1999" and a link "a" are a year with a suffix
@@ -515,10 +515,10 @@ def _join_fields(element: Any, skip: Any) -> str:
     left = [node for node in iter_children(element) if node is not skip]
 
     def take(*names: str) -> list[Any]:
-        taken = [node for node in left if get_local_name(node) in names]
-        if taken:
+        removed = [node for node in left if get_local_name(node) in names]
+        if removed:
             left[:] = [node for node in left if get_local_name(node) not in names]
-        return taken
+        return removed
 
     def read_text(*names: str, joiner: str = " ") -> str:
         return joiner.join(filter(None, (_read_field(node) for node in take(*names))))
@@ -540,8 +540,8 @@ def _join_fields(element: Any, skip: Any) -> str:
     first, last = read_text("fpage"), read_text("lpage")
     pages = read_text("page-range") or (f"{first}-{last}" if first and last and first != last else first or last)
     pages = ", ".join(filter(None, (pages, read_text("elocation-id"))))
-    where = f"{volume}:{pages}" if volume and pages else volume or pages
-    parts.append(";".join(filter(None, (date, where))))
+    location = f"{volume}:{pages}" if volume and pages else volume or pages
+    parts.append(";".join(filter(None, (date, location))))
     identifiers = take("pub-id")
     parts += [_read_field(node) for node in left]
     parts += [_read_identifier(node) for node in identifiers]
@@ -570,9 +570,9 @@ def _read_people(nodes: Iterable[Any]) -> str:
         elif kind == "name-alternatives":
             names.append(_read_people(list(iter_children(node))[:1]))
         elif kind == "name":
-            surname, given = (read_inline_text(find_child(node, part)) for part in ("surname", "given-names"))
+            surname, first_name = (read_inline_text(find_child(node, part)) for part in ("surname", "given-names"))
             suffix, prefix = (read_inline_text(find_child(node, part)) for part in ("suffix", "prefix"))
-            names.append(" ".join(filter(None, (prefix, surname, given, suffix))) or _read_on_one_line(node))
+            names.append(" ".join(filter(None, (prefix, surname, first_name, suffix))) or _read_on_one_line(node))
         elif kind == "etal":
             names.append(read_inline_text(node) or "et al.")
         elif kind == "anonymous":

@@ -32,7 +32,7 @@ JATS: Final = XmlShape(
     undeclared="article@dtd-version table@frame"
     " pmc-articleset citation error Reply entry row colspec tgroup taxon-name taxon-name-part taxon-treatment"
     " taxon-authority treatment-sec treatment-meta nomenclature",
-    due={"article": "article-meta"},
+    required={"article": "article-meta"},
 )
 """JATS with older NLM names, OASIS tables and TaxPub."""
 

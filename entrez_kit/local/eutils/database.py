@@ -151,10 +151,10 @@ class Database(ABC):
         Raises:
             BadRequest: no id is valid.
         """
-        found = list(dict.fromkeys(filter(None, map(self.to_canonical, ids))))
-        if not found:
+        uids = list(dict.fromkeys(filter(None, map(self.to_canonical, ids))))
+        if not uids:
             raise BadRequest("ID list is empty! Possibly it has no correct IDs.")
-        return found
+        return uids
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""

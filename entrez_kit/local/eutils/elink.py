@@ -25,19 +25,19 @@ def answer_elink(request: LocalRequest, state: LocalState) -> LocalReply:
         groups = [list(state.get_stored_ids(request, database)[:1000])]
     if not groups:
         raise BadRequest("Empty id list - nothing todo")
-    wanted = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
-    canonical = [[uid for one in group if (uid := database.to_canonical(one)) is not None] for group in groups]
+    selected_links = _select_links(database, request.get("db").lower() or source, request.get("linkname"), command)
+    canonical = [[uid for text in group if (uid := database.to_canonical(text)) is not None] for group in groups]
     if command in ("llinks", "prlinks"):  # the records are invented, so none has links to a publisher
         linksets: list[dict[str, Any]] = [
             {"IdUrlList": Items("IdUrlSet", _list_no_links(group))} for group in canonical
         ]
     elif command.endswith("check"):
-        linksets = [{"IdCheckList": _check_links(database, group, wanted, command)} for group in canonical]
+        linksets = [{"IdCheckList": _check_links(database, group, selected_links, command)} for group in canonical]
     else:
         scored = command != "neighbor"
-        sets = [(group, _find_links(database, wanted, group, scored=scored)) for group in canonical]
-        kept = _store_links(state, sets) if command == "neighbor_history" else None
-        known = kept or [_list_neighbors(found, scored, mode) for _, found in sets]
+        sets = [(group, _find_links(database, selected_links, group, scored=scored)) for group in canonical]
+        stored_sets = _store_links(state, sets) if command == "neighbor_history" else None
+        known = stored_sets or [_list_neighbors(found, scored, mode) for _, found in sets]
         ids = "Ids" if mode == "json" else "IdList"
         linksets = [{ids: Items("Id", group), **part} for group, part in zip(canonical, known, strict=True)]
     return answer_values("elink", {"LinkSet": [{"DbFrom": source, **linkset} for linkset in linksets]}, mode)
@@ -52,9 +52,9 @@ def _select_links(database: Database, target: str, name: str, command: str) -> l
     return [link for link in database.links if link.target in target.split(",")]
 
 
-def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
-    found: FoundLinks = []
-    for link in wanted:
+def _find_links(database: Database, links: Sequence[LinkInfo], group: Sequence[str], *, scored: bool) -> FoundLinks:
+    found_links: FoundLinks = []
+    for link in links:
         best: dict[str, int] = {}
         for uid in group:
             for other, score in database.find_links(link.name, uid):
@@ -62,19 +62,19 @@ def _find_links(database: Database, wanted: Sequence[LinkInfo], group: Sequence[
         if best:
             pairs = sorted(best.items(), key=lambda pair: -int(pair[0]) if pair[0].isdigit() else 0)
             # NCBI sorts the links of one record by score, and the merged links of several records by descending id.
-            found.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
-    return found
+            found_links.append((link, sorted(pairs, key=lambda pair: -pair[1]) if scored or len(group) == 1 else pairs))
+    return found_links
 
 
-def _list_neighbors(found: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
+def _list_neighbors(found_links: FoundLinks, scored: bool, mode: str) -> dict[str, Any]:
     """Return the links of one set. JSON has only the id of a link without score."""
-    shown: list[dict[str, Any]] = []
-    for link, pairs in found:
+    linksets: list[dict[str, Any]] = []
+    for link, pairs in found_links:
         links: list[Any] = [{"Id": uid, "Score": str(score)} if scored else {"Id": uid} for uid, score in pairs]
         if mode == "json" and not scored:
             links = [uid for uid, _ in pairs]
-        shown.append({**_name_link(link), "Link": links})
-    return {"LinkSetDb": shown} if shown else {}
+        linksets.append({**_name_link(link), "Link": links})
+    return {"LinkSetDb": linksets} if linksets else {}
 
 
 def _name_link(link: LinkInfo) -> dict[str, str]:
@@ -99,21 +99,21 @@ def _list_no_links(group: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _check_links(
-    database: Database, group: Sequence[str], wanted: Sequence[LinkInfo], command: str
+    database: Database, group: Sequence[str], links: Sequence[LinkInfo], command: str
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the links of each record (acheck), or whether it has any (ncheck, lcheck).
 
     There are no outside links, so lcheck always reports none.
     """
-    listed: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for uid in group:
-        present = [] if command == "lcheck" else [link for link in wanted if database.find_links(link.name, uid)]
+        present = [] if command == "lcheck" else [link for link in links if database.find_links(link.name, uid)]
         if command == "acheck":
-            listed.append({"Id": uid, "LinkInfo": [_describe(link) for link in present]})
+            entries.append({"Id": uid, "LinkInfo": [_describe(link) for link in present]})
         else:
             flag = "HasNeighbor" if command == "ncheck" else "HasLinkOut"
-            listed.append({"value": uid, flag: "Y" if present else "N"})
-    return {"IdLinkSet" if command == "acheck" else "Id": listed}
+            entries.append({"value": uid, flag: "Y" if present else "N"})
+    return {"IdLinkSet" if command == "acheck" else "Id": entries}
 
 
 def _describe(link: LinkInfo) -> dict[str, str]:

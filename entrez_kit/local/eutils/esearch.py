@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from entrez_kit.base.bio_entrez import MAX_RETMAX
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall, SearchOutcome
 from entrez_kit.local.eutils.replies import Items, LocalReply, answer_values
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 
 DEFAULT_RETMAX: Final = 20
-MAX_RETMAX: Final = 10_000
 BEYOND_CEILING: Final = (
     "'retstart' cannot be larger than 9998. For PubMed, ESearch can only retrieve the first 9,999 records matching "
     "the query. To obtain more than 9,999 PubMed records, consider using EDirect that contains additional logic to "

@@ -65,8 +65,8 @@ def _check_ids(database: Database, ids: Sequence[str]) -> tuple[list[str], list[
 def _answer_json(database: Database, ids: Sequence[str], errors: Sequence[str]) -> LocalReply:
     result: dict[str, Any] = {"uids": list(ids)}
     for uid in ids:
-        found = database.build_summary(uid)
-        result[uid] = {"uid": uid, "error": NO_SUMMARY} if found is None else {"uid": uid, **to_json(found)}
+        summary = database.build_summary(uid)
+        result[uid] = {"uid": uid, "error": NO_SUMMARY} if summary is None else {"uid": uid, **to_json(summary)}
     answer: dict[str, Any] = {"header": build_header("esummary")}
     if errors:
         answer["error"] = errors[0]
@@ -82,8 +82,8 @@ def _answer_version_2(database: Database, ids: Sequence[str], errors: Sequence[s
     parts.append(f"<DbBuild>{escape_xml(database.build)}</DbBuild>\n")
     parts += [f"<ERROR>{escape_xml(error)}</ERROR>\n" for error in errors]
     for uid in ids:
-        found = database.build_summary(uid)
-        inner = f"\t<error>{NO_SUMMARY}</error>\n" if found is None else to_elements(found, 1)
+        summary = database.build_summary(uid)
+        inner = f"\t<error>{NO_SUMMARY}</error>\n" if summary is None else to_elements(summary, 1)
         parts.append(f'<DocumentSummary uid="{escape_attribute(uid)}">\n{inner}</DocumentSummary>\n')
     parts.append("\n</DocumentSummarySet>\n</eSummaryResult>\n")
     return answer_xml("".join(parts))

@@ -15,7 +15,7 @@ _KINDS: Final = ("pmcid", "pmid", "doi", "mid")
 
 def answer_idconv(request: LocalRequest, state: LocalState) -> LocalReply:
     """Answer an ID Converter request. The converter knows only articles in PMC."""
-    ids = list(dict.fromkeys(one for value in request.get_all("ids") for one in re.split(r"[,\s]+", value) if one))
+    ids = list(dict.fromkeys(text for value in request.get_all("ids") for text in re.split(r"[,\s]+", value) if text))
     kind = request.get("idtype").lower()
     echo = "&".join(
         f"{key}={value}" for key, value in request.params if key.lower() not in ("tool", "email", "api_key")
@@ -34,11 +34,11 @@ def answer_idconv(request: LocalRequest, state: LocalState) -> LocalReply:
         return _answer_error(problem)
     if not kind:
         kind = _detect_kind(ids[0])
-        if any(_detect_kind(one) != kind for one in ids):
+        if any(_detect_kind(text) != kind for text in ids):
             return _answer_error("Ids of different types in one request; use only one type of id.")
-    if kind == "pmcid" and len({one.upper().startswith("PMC") for one in ids}) > 1:
+    if kind == "pmcid" and len({text.upper().startswith("PMC") for text in ids}) > 1:
         return _answer_error("PMCIDs with and without prefix in one request.")
-    records = [_build_record(one, kind, state) for one in ids]
+    records = [_build_record(text, kind, state) for text in ids]
     if about["format"] == "json":
         now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
         return answer_json({"status": "ok", "response-date": now, "request": about, "records": records})
@@ -56,9 +56,9 @@ def _find_problem(ids: list[str], kind: str) -> str | None:
         return f"Too many ids: {len(ids)}; at most {MAX_IDS} are allowed."
     if kind and kind not in _KINDS:
         return f"Unknown idtype {kind}."
-    if kind == "pmid" and not all(one.isascii() and one.isdigit() for one in ids):
+    if kind == "pmid" and not all(text.isascii() and text.isdigit() for text in ids):
         return "Not all ids are PMIDs."
-    if kind == "pmcid" and not all(_PMCID.fullmatch(one) or (one.isascii() and one.isdigit()) for one in ids):
+    if kind == "pmcid" and not all(_PMCID.fullmatch(text) or (text.isascii() and text.isdigit()) for text in ids):
         return "Not all ids are PMCIDs."
     return None
 
@@ -69,23 +69,23 @@ def _answer_error(message: str) -> LocalReply:
     )
 
 
-def _detect_kind(one: str) -> str:
-    if _PMCID.fullmatch(one):
+def _detect_kind(text: str) -> str:
+    if _PMCID.fullmatch(text):
         return "pmcid"
-    return "pmid" if one.isascii() and one.isdigit() else "doi" if "/" in one else "mid"
+    return "pmid" if text.isascii() and text.isdigit() else "doi" if "/" in text else "mid"
 
 
-def _build_record(one: str, kind: str, state: LocalState) -> dict[str, Any]:
+def _build_record(text: str, kind: str, state: LocalState) -> dict[str, Any]:
     if kind == "pmid":
-        found_record = state.pubmed.collection.find_document("pmid", str(int(one)))
+        found_record = state.pubmed.collection.find_document("pmid", str(int(text)))
     elif kind == "pmcid":
-        found_record = state.find_article(f"pmc{one.casefold().partition('.')[0].removeprefix('pmc')}")
+        found_record = state.find_article(f"pmc{text.casefold().partition('.')[0].removeprefix('pmc')}")
     else:
-        found_record = state.find_article(one)
+        found_record = state.find_article(text)
     if found_record is None or not found_record.pmcid:
-        asked: dict[str, Any] = {kind: int(one) if kind == "pmid" else one}
-        return {**asked, "requested-id": one, "status": "error", "errmsg": "Identifier not found in PMC"}
+        requested: dict[str, Any] = {kind: int(text) if kind == "pmid" else text}
+        return {**requested, "requested-id": text, "status": "error", "errmsg": "Identifier not found in PMC"}
     record: dict[str, Any] = {"pmcid": found_record.pmcid, "pmid": int(found_record.pmid)}
     if found_record.doi:
         record["doi"] = found_record.doi
-    return {**record, "requested-id": one}
+    return {**record, "requested-id": text}

@@ -36,9 +36,8 @@ def _format_number(number: int) -> str:
 
 
 def _list_fields(document: Document) -> Iterator[tuple[str, str]]:
-    for tag, value in (*_list_heads(document), *_list_people(document), *_list_tails(document)):
-        if value:
-            yield tag, value
+    for list_some in (_list_heads, _list_people, _list_publication, _list_subjects, _list_ids_and_history):
+        yield from ((tag, value) for tag, value in list_some(document) if value)
 
 
 def _list_heads(document: Document) -> Iterator[tuple[str, str]]:
@@ -81,19 +80,16 @@ def _describe(person: Person, full: str, short: str) -> Iterator[tuple[str, str]
         yield short, person.short
     for source, value in person.identifiers:
         yield "AUID", f"{source}: {value}"
-    for place in person.affiliations:
-        yield "AD", place
+    for affiliation in person.affiliations:
+        yield "AD", affiliation
 
 
-def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
-    for language in document.languages:
-        yield "LA", language
-    for accession in document.accessions:
-        yield "SI", accession
-    for grant in document.grants:
-        yield "GR", "/".join(grant)
-    for kind in document.publication_types:
-        yield "PT", kind
+def _list_publication(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the fields about the form of a publication, its journal and its publisher."""
+    yield from (("LA", language) for language in document.languages)
+    yield from (("SI", accession) for accession in document.accessions)
+    yield from (("GR", "/".join(grant)) for grant in document.grants)
+    yield from (("PT", kind) for kind in document.publication_types)
     yield "DEP", _format_number(document.electronic_date.number)
     yield "TT", document.vernacular_title
     yield "PL", document.publisher_location or document.country
@@ -101,35 +97,32 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     yield "TA", document.journal_ta
     yield "JT", document.journal_title
     yield "JID", document.nlm_id
-    for number, name in document.chemicals:
-        yield "RN", f"{number} ({name})"
-    for subset in document.subsets:
-        yield "SB", subset
-    for heading in document.headings:
-        yield "MH", _format_heading(heading)
+
+
+def _list_subjects(document: Document) -> Iterator[tuple[str, str]]:
+    """Yield the fields of indexing, of related records and of keywords."""
+    yield from (("RN", f"{number} ({name})") for number, name in document.chemicals)
+    yield from (("SB", subset) for subset in document.subsets)
+    yield from (("MH", _format_heading(heading)) for heading in document.headings)
     for correction in document.corrections:
         if correction.kind in NOTICES:
             pmid = f" PMID: {correction.pmid}" if correction.pmid else ""
             yield NOTICES[correction.kind][0], f"{correction.source}{pmid}"
-    owners = dict.fromkeys(owner for owner, _, _ in document.keywords)
-    for owner in owners:
-        yield "OTO", owner
-    for _, word, major in document.keywords:
-        yield "OT", f"*{word}" if major else word
+    yield from (("OTO", owner) for owner in dict.fromkeys(owner for owner, _, _ in document.keywords))
+    yield from (("OT", f"*{word}" if major else word) for _, word, major in document.keywords)
     for person in document.investigators:
         yield "FIR", person.full
         yield "IR", person.short
     yield "COIS", document.conflict_of_interest
+
+
+def _list_ids_and_history(document: Document) -> Iterator[tuple[str, str]]:
     yield "PMC", document.pmcid
     yield "MID", document.get_identifier("mid")
     for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
         yield tag, _format_event(document, *kinds)
-    for kind, day, clock in document.history:
-        if day:
-            yield "PHST", f"{day.slashed} {clock} [{kind}]"
-    for kind, value in document.ids:
-        if kind in ("doi", "pii", "bookaccession"):
-            yield "AID", f"{value} [{kind}]"
+    yield from (("PHST", f"{day.slashed} {clock} [{kind}]") for kind, day, clock in document.history if day)
+    yield from (("AID", f"{value} [{kind}]") for kind, value in document.ids if kind in ("doi", "pii", "bookaccession"))
     yield "PST", document.publication_status
     yield "SO", format_citation(document)
 
@@ -140,9 +133,9 @@ def _format_heading(heading: IndexTerm) -> str:
 
 
 def _format_event(document: Document, *kinds: str) -> str:
-    for wanted in kinds:
+    for wanted_kind in kinds:
         for kind, day, clock in document.history:
-            if kind == wanted and day:
+            if kind == wanted_kind and day:
                 return f"{day.slashed} {clock}"
     return ""
 
@@ -152,8 +145,8 @@ def format_citation(document: Document) -> str:
     if document.is_book:
         return f"{document.book_title}. {document.publication_date.text}."
     issue = f"({document.issue})" if document.issue else ""
-    where = f"{document.volume}{issue}" + (f":{document.pages}" if document.pages else "")
-    text = f"{document.journal_ta}. {document.publication_date.text}" + (f";{where}" if where else "") + "."
+    location = f"{document.volume}{issue}" + (f":{document.pages}" if document.pages else "")
+    text = f"{document.journal_ta}. {document.publication_date.text}" + (f";{location}" if location else "") + "."
     for kind, value in document.locations:
         text += f" {kind}: {value}."
     if document.electronic_date and document.publication_model.startswith("Print"):
@@ -167,9 +160,13 @@ def render_abstract(document: Document, number: int) -> str:
     parts = [f"{number}. {format_citation(document)}", document.title]
     if people:
         parts.append(f"{people}.")
-    places = dict.fromkeys(place for person in document.authors for place in person.affiliations)
-    if places:
-        parts.append("\n".join(["Author information:", *(f"({i}){place}" for i, place in enumerate(places, start=1))]))
+    affiliations = dict.fromkeys(affiliation for person in document.authors for affiliation in person.affiliations)
+    if affiliations:
+        parts.append(
+            "\n".join(
+                ["Author information:", *(f"({i}){affiliation}" for i, affiliation in enumerate(affiliations, start=1))]
+            )
+        )
     parts += [f"{label}: {text}" if label else text for label, text in document.abstract]
     if document.copyright:
         parts.append(document.copyright)

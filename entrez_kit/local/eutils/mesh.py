@@ -33,7 +33,7 @@ def read_demo_records() -> list[MeshEntry]:
     entries = read_fixture("mesh", "headings.json")
     names = {entry["abbreviation"]: entry["name"] for entry in entries if "abbreviation" in entry}
     for entry in entries:
-        entry["subheadings"] = sorted(names[one] for one in entry.get("subheadings", "").split())
+        entry["subheadings"] = sorted(names[abbreviation] for abbreviation in entry.get("subheadings", "").split())
     return [MeshEntry(**{name: _freeze(value) for name, value in entry.items()}) for entry in entries]
 
 
@@ -77,13 +77,13 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
     @cached_property
     def records(self) -> Mapping[str, MeshEntry]:
         """The records by UID, read on first use."""
-        found = read_demo_records() if self._given is None else self._given
-        return {heading.uid: heading for heading in sorted(found, key=lambda one: -int(one.uid))}
+        headings = read_demo_records() if self._given is None else self._given
+        return {heading.uid: heading for heading in sorted(headings, key=lambda heading: -int(heading.uid))}
 
     @cached_property
     def _parents(self) -> dict[str, MeshEntry]:
         places = ((tree, record) for record in self.records.values() for tree in record.tree_numbers)
-        return dict(sorted(places, key=lambda place: place[0]))
+        return dict(sorted(places, key=lambda pair: pair[0]))
 
     def build_query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
@@ -125,8 +125,8 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
         Raises:
             BadRequest: no id is valid.
         """
-        found = self.find_all(request.ids)
-        return answer_text("".join(_render_text(heading, place) for place, heading in enumerate(found, start=1)))
+        headings = self.find_all(request.ids)
+        return answer_text("".join(_render_text(heading, number) for number, heading in enumerate(headings, start=1)))
 
     def count_words(self) -> Mapping[str, int]:
         """Count the records that contain each word, for the words in headings and entry terms."""
@@ -142,8 +142,8 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
         return counts
 
 
-def _render_text(heading: MeshEntry, place: int) -> str:
-    lines = [f"\n{place}: {heading.name}"]
+def _render_text(heading: MeshEntry, number: int) -> str:
+    lines = [f"\n{number}: {heading.name}"]
     if heading.scope_note:
         lines.append(heading.scope_note)
     if heading.subheadings:

@@ -22,8 +22,8 @@ def answer_epost(request: LocalRequest, state: LocalState) -> LocalReply:
     database = state.find_database(request)
     if not request.ids:
         raise BadRequest("Empty ID list; Nothing to store")
-    good = {uid: None for one in request.ids if (uid := database.to_canonical(one)) is not None}
-    bad = [one for one in request.ids if database.to_canonical(one) is None]
+    good = {uid: None for text in request.ids if (uid := database.to_canonical(text)) is not None}
+    bad = [text for text in request.ids if database.to_canonical(text) is None]
     values: dict[str, Any] = {"InvalidIdList": Items("Id", bad)} if bad else {}
     if good:
         environment, key = state.history.store(database.name, list(good), request.get("WebEnv") or None)
@@ -50,24 +50,24 @@ def answer_espell(request: LocalRequest, state: LocalState) -> LocalReply:
 
 def _correct(term: str, database: Database) -> tuple[str, str]:
     """Return the corrected query and its parts as XML; empty strings if there is nothing to correct."""
-    corrected, pieces, kept = "", "", ""
+    corrected, pieces, unchanged = "", "", ""
     changed = False
     # Field tags and operators are not changed; quoted words are corrected like others.
     for match in re.finditer(rf"{_TAG.pattern}|[^\W\d_]+|.", term, re.DOTALL):
         part = match.group()
         better = suggest(fold(part), database.count_words()) if part.isalpha() and part not in OPERATORS else None
         if better is None:
-            kept += part
+            unchanged += part
             corrected += part
             continue
         changed = True
-        if kept:
-            pieces += f"<Original>{escape_xml(kept)}</Original>"
-            kept = ""
+        if unchanged:
+            pieces += f"<Original>{escape_xml(unchanged)}</Original>"
+            unchanged = ""
         pieces += f"<Replaced>{escape_xml(better)}</Replaced>"
         corrected += better
-    if kept and changed:
-        pieces += f"<Original>{escape_xml(kept)}</Original>"
+    if unchanged and changed:
+        pieces += f"<Original>{escape_xml(unchanged)}</Original>"
     return (corrected, pieces) if changed else ("", "")
 
 
@@ -151,14 +151,14 @@ def answer_ecitmatch(request: LocalRequest, state: LocalState) -> LocalReply:
         parts = line.split("|")
         if len(parts) < 6:
             continue
-        found = state.pubmed.match(*parts[:5])
-        if not found and not parts[0].strip():
+        pmids = state.pubmed.match(*parts[:5])
+        if not pmids and not parts[0].strip():
             break
-        if not found:
+        if not pmids:
             verdict = "NOT_FOUND" if state.pubmed.knows_journal(parts[0]) else "NOT_FOUND;INVALID_JOURNAL"
-        elif len(found) == 1:
-            verdict = found[0]
+        elif len(pmids) == 1:
+            verdict = pmids[0]
         else:
-            verdict = f"AMBIGUOUS {','.join(found[:20])}"
+            verdict = f"AMBIGUOUS {','.join(pmids[:20])}"
         answers.append("|".join([*parts[:6], verdict]))
     return answer_text("".join(f"{answer}\n" for answer in answers))

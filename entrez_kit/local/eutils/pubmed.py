@@ -53,15 +53,15 @@ class Pmids(Sequence[str]):
         return len(self.numbers)
 
     @overload
-    def __getitem__(self, place: int) -> str: ...
+    def __getitem__(self, index: int) -> str: ...
     @overload
-    def __getitem__(self, place: slice) -> Sequence[str]: ...
-    def __getitem__(self, place: int | slice) -> str | Sequence[str]:
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         """Return one id, or the ids of a slice."""
         return (
-            self._read_ids(self.numbers[place])
-            if isinstance(place, slice)
-            else self._read_ids([self.numbers[place]])[0]
+            self._read_ids(self.numbers[index])
+            if isinstance(index, slice)
+            else self._read_ids([self.numbers[index]])[0]
         )
 
     def _read_ids(self, numbers: Sequence[int]) -> Sequence[str]:
@@ -122,7 +122,7 @@ class PubMedDatabase(Database):
         today = date.today()
         span = _parse_range(request, today)
         try:
-            found = search(
+            matches = search(
                 request.term,
                 self.collection.index,
                 self._read_vocabulary(),
@@ -136,7 +136,7 @@ class PubMedDatabase(Database):
             if self._is_copy:
                 raise
             raise BadRequest(exc.message) from exc
-        resolved = found.resolved
+        resolved = matches.resolved
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
         if order is None and request.sort:
             if self._is_copy:
@@ -145,12 +145,14 @@ class PubMedDatabase(Database):
         most = CEILING if request.ordered is None else min(request.ordered, CEILING)
         if not most:
             order = None
-        ids = Pmids(self.collection, self._sort_found(found, order or "", most) if most else found.records.to_array())
+        ids = Pmids(
+            self.collection, self._sort_found(matches, order or "", most) if most else matches.records.to_array()
+        )
         return SearchOutcome(
             ids=ids,
-            translation=found.translation,
+            translation=matches.translation,
             resolved=resolved,
-            fidelity=_describe_fidelity(found, order) if self._is_copy else "",
+            fidelity=_describe_fidelity(matches, order) if self._is_copy else "",
         )
 
     def _to_set(self, ids: Sequence[str]) -> BitMap:
@@ -159,13 +161,13 @@ class PubMedDatabase(Database):
         numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
-    def _sort_found(self, found: QueryMatches, order: str, most: int) -> Sequence[int]:
-        """Return the records found: the first ``most`` in order, the others in any order."""
-        index, words = self.collection.index, list(found.resolved.ranking)
+    def _sort_found(self, matches: QueryMatches, order: str, limit: int) -> Sequence[int]:
+        """Return the records found: the first ``limit`` in order, the others in any order."""
+        index, words = self.collection.index, list(matches.resolved.ranking)
         if order != "relevance" or not words:
-            return index.rank(found.records.to_array(), order)
-        best = [number for number, _ in index.rank_by_relevance(words, found.records, most)]
-        return array("I", best) + (found.records - BitMap(best)).to_array()
+            return index.rank(matches.records.to_array(), order)
+        best = [number for number, _ in index.rank_by_relevance(words, matches.records, limit)]
+        return array("I", best) + (matches.records - BitMap(best)).to_array()
 
     def _find_number(self, uid: str) -> int | None:
         pmid = self.to_canonical(uid)
@@ -212,11 +214,11 @@ class PubMedDatabase(Database):
         parts += [b"\n" + self.collection.read_raw(number) for number in numbers]
         return LocalReply(b"".join([*parts, b"</PubmedArticleSet>"]))
 
-    def _render_medline(self, place: int, pmid: str) -> str:
+    def _render_medline(self, position: int, pmid: str) -> str:
         """Return the MEDLINE text of a record, or NCBI's error message for an unknown PMID."""
         number = self.collection.find_number(pmid)
         if number is None:
-            return f"\n{place}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
+            return f"\n{position}. id: {pmid} Error occurred: The following PMID is not available: {pmid}\n"
         return "\n" + medline.render_medline(self.collection.read_document(number))
 
     def list_fields(self) -> Sequence[tuple[Field, int]]:
@@ -270,26 +272,26 @@ class PubMedDatabase(Database):
     def match(self, journal: str, year: str, volume: str, page: str, author: str) -> list[str]:
         """Return the PMIDs of the records that match a citation: journal, volume and page, or year and author."""
         index = self.collection.index
-        found = index.list_records()
+        records = index.list_records()
         used = 0
         if journal.strip():
-            found &= index.find_value("journal", normalize(journal))
+            records &= index.find_value("journal", normalize(journal))
         for source, value in (("volume", volume), ("page", page)):
             if value.strip():
-                found &= index.find_value(source, normalize(value))
+                records &= index.find_value(source, normalize(value))
                 used += 1
         # Year and author are ignored if the citation has volume and page.
         if used < 2:
             span = dates.parse_date(year) if year.strip() else None
             if span is not None:
-                found &= index.find_range("pdat", *span)
+                records &= index.find_range("pdat", *span)
             names = re.sub(r"[.,]", " ", author).split()
             if names:
                 known = find_names(index, "author", " ".join(names), quoted=False).all
-                found &= BitMap.union(BitMap(), *(index.find_value("author", name) for name in known))
+                records &= BitMap.union(BitMap(), *(index.find_value("author", name) for name in known))
             if not used and not names:
                 return []
-        return self.collection.get_pmids(index.rank(list(found), ""))
+        return self.collection.get_pmids(index.rank(list(records), ""))
 
 
 def unknown_order_error(order: str) -> InvalidInput:
@@ -308,10 +310,10 @@ _REASONS: Final = {
 }
 
 
-def _describe_fidelity(found: QueryMatches, order: str | None) -> str:
-    reasons = [_REASONS[found.fidelity]] if found.fidelity in _REASONS else []
-    fidelity = found.fidelity
-    if found.resolved.lacks_tree:
+def _describe_fidelity(matches: QueryMatches, order: str | None) -> str:
+    reasons = [_REASONS[matches.fidelity]] if matches.fidelity in _REASONS else []
+    fidelity = matches.fidelity
+    if matches.resolved.lacks_tree:
         fidelity = Fidelity.APPROXIMATE
         reasons.append("MeSH of the copy lacks a heading of the query, so narrower headings are not included")
     if order == "relevance":

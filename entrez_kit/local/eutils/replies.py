@@ -64,8 +64,8 @@ def to_json(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {
-        _PLURALS.get(name, f"{name.lower()}s") if isinstance(one, list) else name.lower(): to_json(one)
-        for name, one in value.items()
+        _PLURALS.get(name, f"{name.lower()}s") if isinstance(member, list) else name.lower(): to_json(member)
+        for name, member in value.items()
     }
 
 
@@ -76,9 +76,9 @@ def to_elements(values: Mapping[str, Any], depth: int) -> str:
     """
     indent = "\t" * depth
     return "".join(
-        _to_element(name, one, indent, depth)
+        _to_element(name, member, indent, depth)
         for name, value in values.items()
-        for one in (value if isinstance(value, list) else [value])
+        for member in (value if isinstance(value, list) else [value])
     )
 
 
@@ -90,7 +90,7 @@ def _to_element(name: str, value: Any, indent: str, depth: int) -> str:
             return f"{indent}<{name}>\n{opened}{f'{closed}{opened}'.join(map(str, entries))}{closed}{indent}</{name}>\n"
         value = {value.tag: entries}
     if isinstance(value, Mapping) and "value" in value:
-        attributes = "".join(f' {key}="{escape_attribute(one)}"' for key, one in value.items() if key != "value")
+        attributes = "".join(f' {key}="{escape_attribute(member)}"' for key, member in value.items() if key != "value")
         return f"{indent}<{name}{attributes}>{escape_xml(value['value'])}</{name}>\n"
     if isinstance(value, Mapping):
         return f"{indent}<{name}>\n{to_elements(value, depth + 1)}{indent}</{name}>\n"

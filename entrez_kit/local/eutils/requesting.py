@@ -24,13 +24,13 @@ class LocalRequest:
 
     def get(self, name: str, default: str = "") -> str:
         """Return the first value of a parameter, stripped; the case of names is ignored."""
-        wanted = name.lower()
-        return next((value.strip() for key, value in self.params if key.lower() == wanted), default)
+        folded = name.lower()
+        return next((value.strip() for key, value in self.params if key.lower() == folded), default)
 
     def get_all(self, name: str) -> list[str]:
         """Return all values of a repeated parameter."""
-        wanted = name.lower()
-        return [value for key, value in self.params if key.lower() == wanted]
+        folded = name.lower()
+        return [value for key, value in self.params if key.lower() == folded]
 
     def get_number(self, name: str, default: int) -> int:
         """Return a parameter as a non-negative integer, or the default if it is missing or invalid."""
@@ -45,7 +45,7 @@ class LocalRequest:
     @property
     def ids(self) -> list[str]:
         """The ids of all ``id`` parameters, separated by commas or white space."""
-        return [one for value in self.get_all("id") for one in value.replace(",", " ").split()]
+        return [uid for value in self.get_all("id") for uid in value.replace(",", " ").split()]
 
 
 @dataclass(slots=True)

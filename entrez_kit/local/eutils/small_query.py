@@ -93,12 +93,12 @@ class SmallQuery:
             self._resolved.fields_not_found.append(tag)
             return self._resolve_untagged(phrase, operand.quoted)
         found = self.find_records(field, phrase, explodes=explodes)
-        shown = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
+        translation = f'"{phrase}"[{field.label}]' if operand.quoted else f"{phrase}[{field.label}]"
         if not found and operand.quoted:
-            self._resolved.quoted_not_found.append(shown)
+            self._resolved.quoted_not_found.append(translation)
         elif not found:
             self._resolved.phrases_not_found.append(f"{phrase}[{tag}]")
-        return self._add_leaf(found, shown)
+        return self._add_leaf(found, translation)
 
     def _resolve_untagged(self, phrase: str, quoted: bool) -> Unit:
         first = self.fields[0]
@@ -109,26 +109,26 @@ class SmallQuery:
             self._resolved.quoted_not_found.append(f'"{phrase}"')
         run = [phrase] if first.kind != "text" else phrase.split()
         parts: list[tuple[str, Unit]] = []
-        place = 0
-        while place < len(run):
-            length, part = self._match_next(run, place)
+        position = 0
+        while position < len(run):
+            length, part = self._match_next(run, position)
             parts.append(("AND", part))
-            place += length
+            position += length
         return Unit(join_units(parts).query, is_loose=len(parts) > 1)
 
-    def _match_next(self, run: Sequence[str], place: int) -> tuple[int, Unit]:
+    def _match_next(self, run: Sequence[str], position: int) -> tuple[int, Unit]:
         """Match words from this position; return the number of words and their part of the query."""
-        word = run[place]
+        word = run[position]
         if word.startswith("#") and word[1:].isascii() and word[1:].isdigit():
-            kept = self._history(int(word[1:]))
-            if kept is None:
+            stored_ids = self._history(int(word[1:]))
+            if stored_ids is None:
                 raise BadRequest(f"Unable to obtain query {word}")
-            return 1, self._add_leaf(frozenset(uid for uid in kept if uid in self.records), word)
-        named = self.match_name(run, place)
-        if named is not None:
-            length, found, shown = named
-            self._resolved.translations.append((" ".join(run[place : place + length]), shown))
-            return length, self._add_leaf(found, f"({shown})")
+            return 1, self._add_leaf(frozenset(uid for uid in stored_ids if uid in self.records), word)
+        special_term = self.match_name(run, position)
+        if special_term is not None:
+            length, found, translation = special_term
+            self._resolved.translations.append((" ".join(run[position : position + length]), translation))
+            return length, self._add_leaf(found, f"({translation})")
         if word.lower() in STOP_WORDS and len(run) > 1:
             return 1, Unit(None)
         found = self.find_records(self.fields[0], word)
@@ -136,7 +136,7 @@ class SmallQuery:
             self._resolved.phrases_not_found.append(word)
         return 1, self._add_leaf(found, f"{word}[{self.fields[0].label}]")
 
-    def match_name(self, run: Sequence[str], place: int) -> tuple[int, Uids, str] | None:
+    def match_name(self, run: Sequence[str], position: int) -> tuple[int, Uids, str] | None:
         """Match words from this position to a special term; return their number, the records and the translation."""
         return None
 

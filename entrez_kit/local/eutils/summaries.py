@@ -80,10 +80,10 @@ def _build_article_ids(document: Document) -> list[Mapping[str, Any]]:
     return [{"IdType": kind, "IdTypeN": _ID_NUMBERS.get(kind, 8), "Value": value} for kind, value in found]
 
 
-def _build_reference(one: Any) -> Mapping[str, Any]:
-    pmid = int(one.pmid) if one.pmid.isdigit() else 0
-    _, kind = NOTICES.get(one.kind, ("", one.kind))
-    return {"RefSource": one.source, "RefType": kind, "Pmid": pmid, "Note": one.note}
+def _build_reference(citation: Any) -> Mapping[str, Any]:
+    pmid = int(citation.pmid) if citation.pmid.isdigit() else 0
+    _, kind = NOTICES.get(citation.kind, ("", citation.kind))
+    return {"RefSource": citation.source, "RefType": kind, "Pmid": pmid, "Note": citation.note}
 
 
 def build_docsum(document: Document, cited: int) -> Mapping[str, Any]:

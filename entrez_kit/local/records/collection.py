@@ -128,17 +128,17 @@ class RecordCollection(ABC):
         sources += [("word", word) for piece in terms.texts.get("title", ()) for word in piece if len(word) > 3]
         weighted = []
         for kind, value in dict.fromkeys(sources):
-            found = self.index.find_value("mesh", value) if kind == "mesh" else self.index.find_word("title", value)
-            frequency = len(found)
+            records = self.index.find_value("mesh", value) if kind == "mesh" else self.index.find_word("title", value)
+            frequency = len(records)
             if frequency > 1 and frequency * 2 <= max(self.size, 40):
-                weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, found))
+                weighted.append((log(1 + self.size / frequency) * (2 if kind == "mesh" else 1), frequency, records))
         scores: Counter[int] = Counter()
         budget = _CANDIDATES
-        for weight, frequency, found in sorted(weighted, key=lambda item: item[1]):
+        for weight, frequency, records in sorted(weighted, key=lambda item: item[1]):
             if budget < frequency:
                 break
             budget -= frequency
-            for other in found:
+            for other in records:
                 scores[other] += int(weight * 1_000_000)
         own = scores.pop(number, 0)
         nearest = sorted(scores.items(), key=lambda item: (-item[1], -int(self.get_pmid(item[0]))))[:_NEIGHBOURS]
@@ -155,17 +155,17 @@ class ParsedCollection(RecordCollection):
     """
 
     def __init__(self, records: Iterable[tuple[str, bytes]], segments: Sequence[bytes] = ()) -> None:
-        kept: dict[str, bytes] = {}
-        held = 0
+        raw_records: dict[str, bytes] = {}
+        total_bytes = 0
         for pmid, raw in records:
             if not raw:
-                kept.pop(pmid, None)
+                raw_records.pop(pmid, None)
                 continue
-            held += len(raw)
-            kept.pop(pmid, None)
-            kept[pmid] = zlib.compress(raw, 1) if held > _COMPRESS_ABOVE else raw
-        self._pmids = sorted(kept, key=int)
-        self._raws = [kept[pmid] for pmid in self._pmids]
+            total_bytes += len(raw)
+            raw_records.pop(pmid, None)
+            raw_records[pmid] = zlib.compress(raw, 1) if total_bytes > _COMPRESS_ABOVE else raw
+        self._pmids = sorted(raw_records, key=int)
+        self._raws = [raw_records[pmid] for pmid in self._pmids]
         self._numbers = {pmid: number for number, pmid in enumerate(self._pmids)}
         self._segments = segments
         self._lock = RLock()

@@ -11,10 +11,10 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from lxml import etree
 
+from entrez_kit.base.clock import MONTHS
 from entrez_kit.base.mixed_content import read_text as plain_text_of
 from entrez_kit.local.records.text import squeeze
 
-MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 SEASONS: Final = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}
 _NAMES: Final = ("LastName", "ForeName", "Initials", "Suffix", "CollectiveName")
 _INLINE: Final = frozenset(("i", "b", "u", "sup", "sub"))
@@ -221,16 +221,16 @@ class _Element:
     def iterfind(self, path: str) -> list[Any]:
         """Return the elements at a path of tags."""
         tag, _, rest = path.partition("/")
-        found = self._children.get(tag, [])
-        while rest and found:
+        elements = self._children.get(tag, [])
+        while rest and elements:
             step, _, rest = rest.partition("/")
-            found = [child for parent in found for child in parent.iterchildren(step)]
-        return found
+            elements = [child for parent in elements for child in parent.iterchildren(step)]
+        return elements
 
     def find(self, path: str) -> Any:
         """Return the first element at a path of tags, if any."""
-        found = self.iterfind(path)
-        return found[0] if found else None
+        elements = self.iterfind(path)
+        return elements[0] if elements else None
 
 
 def _read_attribute(name: str, default: str, part: str = "_citation") -> "lazy[str]":
@@ -256,7 +256,8 @@ def _read_all_at(path: str, read: Callable[[Any], Value], part: str = "_citation
 def _read_people(people: Any) -> list[Person]:
     """Read a list of authors. NLM displays only the names marked as valid; if none is, all of them are used."""
     everybody = people.findall("Author")
-    return [_read_person(one) for one in everybody if one.get("ValidYN") != "N"] or list(map(_read_person, everybody))
+    valid = [person for person in everybody if person.get("ValidYN") != "N"]
+    return [_read_person(person) for person in valid or everybody]
 
 
 def _read_person(element: Any) -> Person:
@@ -276,7 +277,7 @@ def _read_person(element: Any) -> Person:
 
 
 def _read_heading(element: Any) -> IndexTerm:
-    names = [(one.tag, read_text(one), one.get("MajorTopicYN") == "Y") for one in element]
+    names = [(child.tag, read_text(child), child.get("MajorTopicYN") == "Y") for child in element]
     qualifiers = tuple((name, major) for tag, name, major in names if tag == "QualifierName")
     descriptors = ((name, major) for tag, name, major in names if tag == "DescriptorName")
     name, major = next(descriptors, ("", False))
@@ -305,9 +306,9 @@ def _read_grant(grant: Any) -> list[str]:
     return [text for tag in ("GrantID", "Acronym", "Agency", "Country") if (text := _read_child_text(grant, tag))]
 
 
-def _read_keywords(words: Any) -> list[tuple[str, str, bool]]:
-    owner = words.get("Owner") or ""
-    return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in words.iterfind("Keyword")]
+def _read_keywords(keyword_list: Any) -> list[tuple[str, str, bool]]:
+    owner = keyword_list.get("Owner") or ""
+    return [(owner, read_text(word), word.get("MajorTopicYN") == "Y") for word in keyword_list.iterfind("Keyword")]
 
 
 def _read_event(event: Any) -> HistoryEvent:
@@ -406,9 +407,9 @@ class Document:
     @lazy
     def issns(self) -> list[tuple[str, str]]:
         """Kind and number of each ISSN."""
-        found = [(issn.get("IssnType") or "", read_text(issn)) for issn in self._article.iterfind("Journal/ISSN")]
+        serials = [(issn.get("IssnType") or "", read_text(issn)) for issn in self._article.iterfind("Journal/ISSN")]
         linking = read_text(self._citation.find("MedlineJournalInfo/ISSNLinking"))
-        return [*found, ("Linking", linking)] if linking else found
+        return [*serials, ("Linking", linking)] if linking else serials
 
     def get_issn(self, kind: str) -> str:
         """Return the ISSN of one kind, or an empty string."""
@@ -481,7 +482,11 @@ class Document:
     @lazy
     def keywords(self) -> list[tuple[str, str, bool]]:
         """Owner and text of each keyword, and whether it is a major topic."""
-        return [keyword for words in self._citation.iterfind("KeywordList") for keyword in _read_keywords(words)]
+        return [
+            keyword
+            for keyword_list in self._citation.iterfind("KeywordList")
+            for keyword in _read_keywords(keyword_list)
+        ]
 
     grants = _read_all_at("GrantList/Grant", _read_grant, "_article")
     """Number, acronym, agency and country of each grant; missing parts are omitted."""
@@ -496,9 +501,9 @@ class Document:
     def ids(self) -> list[tuple[str, str]]:
         """Kind and value of each identifier of this record; identifiers of cited articles are excluded."""
         own = self._citation.iterfind("ArticleIdList/ArticleId") if self.is_book else []
-        listed = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
-        found = [(one.get("IdType") or "pubmed", read_text(one)) for one in listed]
-        return [pair for pair in dict.fromkeys(found) if pair[1]]
+        elements = [*own, *self._data.iterfind("ArticleIdList/ArticleId")]
+        identifiers = [(identifier.get("IdType") or "pubmed", read_text(identifier)) for identifier in elements]
+        return [pair for pair in dict.fromkeys(identifiers) if pair[1]]
 
     def get_identifier(self, kind: str) -> str:
         """Return the identifier of one kind, from the id list or, for DOIs, the electronic locations."""
@@ -522,7 +527,7 @@ class Document:
     @lazy
     def accessions(self) -> list[str]:
         """Data bank and accession number of deposited data."""
-        return [one for bank in self._article.iterfind("DataBankList/DataBank") for one in _read_bank(bank)]
+        return [accession for bank in self._article.iterfind("DataBankList/DataBank") for accession in _read_bank(bank)]
 
     subsets = _read_all_at("CitationSubset", read_text)
     """Codes of the MEDLINE subsets."""
@@ -537,4 +542,8 @@ class Document:
         listed = (
             element for references in self._data.iterfind("ReferenceList") for element in references.iter("ArticleId")
         )
-        return [text for one in listed if one.get("IdType") == "pubmed" and (text := read_text(one)).isdigit()]
+        return [
+            text
+            for identifier in listed
+            if identifier.get("IdType") == "pubmed" and (text := read_text(identifier)).isdigit()
+        ]

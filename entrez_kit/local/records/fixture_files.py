@@ -7,8 +7,8 @@ from typing import Any
 
 def read_fixtures(folder: str, ending: str) -> list[bytes]:
     """Return the files of a folder with this ending, by name; none if they are not installed."""
-    found = resources.files("entrez_kit.fixtures").joinpath(folder)
-    files = [file for file in found.iterdir() if file.name.endswith(ending)] if found.is_dir() else []
+    directory = resources.files("entrez_kit.fixtures").joinpath(folder)
+    files = [file for file in directory.iterdir() if file.name.endswith(ending)] if directory.is_dir() else []
     return [file.read_bytes() for file in sorted(files, key=lambda file: file.name)]
 
 

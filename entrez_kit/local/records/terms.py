@@ -139,13 +139,13 @@ def _add_subjects(document: Document, terms: RecordTerms) -> None:
 
 
 def _add_identifiers(document: Document, terms: RecordTerms) -> None:
-    own = [value for kind, value in document.ids if kind != "pubmed"]
+    values = [value for kind, value in document.ids if kind != "pubmed"]
     places = [value for _, value in document.locations]
-    terms.add_text("ids", document.pmid, *dict.fromkeys((*own, *places)))
+    terms.add_text("ids", document.pmid, *dict.fromkeys((*values, *places)))
     terms.add_exact("pmid", document.pmid)
     terms.add_exact("cited", *document.cited_pmids)
     terms.add_number("uid", int(document.pmid))
-    terms.add_exact("aid", *(value.casefold() for value in (*own, *places)))
+    terms.add_exact("aid", *(value.casefold() for value in (*values, *places)))
     terms.add_exact("lid", *(value.casefold() for value in places))
     terms.add_text("accession", *document.accessions)
     for accession in document.accessions:

@@ -30,12 +30,12 @@ _GROUP: Final = re.compile(
 
 def read_authors(raw: Raw) -> list[Fields]:
     """Read the authors of a record; those of a record without a list are in its line of names."""
-    listed = [person for item in list_mappings(raw, "authorList", "author") if (person := _read_author(item))]
-    if listed:
+    authors = [person for item in list_mappings(raw, "authorList", "author") if (person := _read_author(item))]
+    if authors:
         first = find_first_text(raw.get("affiliation"))
-        if first and not any("affiliations" in person for person in listed):
-            listed[0]["affiliations"] = [first]
-        return listed
+        if first and not any("affiliations" in person for person in authors):
+            authors[0]["affiliations"] = [first]
+        return authors
     return split_names(to_text(raw.get("authorString")))
 
 
@@ -52,9 +52,9 @@ def _read_author(raw: Raw) -> Fields:
         find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
         for item in list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
     ]
-    known = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
-    if person and known:
-        person["affiliations"] = list(dict.fromkeys(known))
+    affiliations = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
+    if person and affiliations:
+        person["affiliations"] = list(dict.fromkeys(affiliations))
     return person
 
 

@@ -50,9 +50,9 @@ def get_mapping(raw: Raw, name: str) -> Raw:
 
 def rename_fields(raw: Raw, names: Mapping[str, str]) -> Fields:
     """Return the fields of a record under our names; omit empty fields."""
-    return {ours: words for ours, theirs in names.items() if (words := find_first_text(raw.get(theirs)))}
+    return {ours: text for ours, theirs in names.items() if (text := find_first_text(raw.get(theirs)))}
 
 
 def find_first_text(*values: object) -> str | None:
     """Return the first value that has a text, as plain text."""
-    return next((words for value in values if (words := convert_to_plain_text(to_text(value)))), None)
+    return next((text for value in values if (text := convert_to_plain_text(to_text(value)))), None)

@@ -90,7 +90,7 @@ SEARCH_REPLY: Final = JsonShape(
             ]
         },
     },
-    due="version hitCount",
+    required="version hitCount",
 )
 
 
@@ -136,10 +136,10 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     total = to_integer(document.get("hitCount"))
     if total is None:
         raise malformed_error("Europe PMC search", "it has no number of hits")
-    listed = list_items(document, "resultList", "result")
+    results = list_items(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
         raise malformed_error("Europe PMC search", f"it counts {total} hits and lists none")
     following = document.get("nextCursorMark")
     cursor = following.strip() if isinstance(following, str) else ""
-    has_next = bool(cursor) and cursor != cursor_mark and bool(listed)
-    return Page(total, listed, cursor if has_next else None)
+    has_next = bool(cursor) and cursor != cursor_mark and bool(results)
+    return Page(total, results, cursor if has_next else None)

@@ -237,10 +237,10 @@ def _read_terms(raw: Raw, fields: Fields) -> None:
         if (name := find_first_text(heading.get("descriptorName")))
     ]
     chemicals = [rename_fields(item, _CHEMICAL) for item in list_mappings(raw, "chemicalList", "chemical")]
-    named = [chemical for chemical in chemicals if "name" in chemical]
+    named_chemicals = [chemical for chemical in chemicals if "name" in chemical]
     fields["chemicals"] = [  # 0 means "no number"
         {name: value for name, value in chemical.items() if (name, value) != ("registry_number", "0")}
-        for chemical in named
+        for chemical in named_chemicals
     ]
     grants = [rename_fields(item, _GRANT) for item in list_mappings(raw, "grantsList", "grant")]
     fields["grant_list"] = [grant for grant in grants if grant]
@@ -256,10 +256,10 @@ def _guess_language(abstract: str, languages: list[str]) -> str | None:
 
     Europe PMC gives the language of an article, but not of its abstract. Any longer English text contains "the".
     """
-    own = next((code for code in languages if code not in ("eng", "en", "und", "mul")), None)
+    own_language = next((code for code in languages if code not in ("eng", "en", "und", "mul")), None)
     words = re.findall(r"[^\W\d_]+", abstract.lower())
     latin = sum(word.isascii() for word in words) > len(words) / 2
-    return own if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
+    return own_language if "the" not in words and (len(words) >= _SOME_LENGTH or (words and not latin)) else None
 
 
 def _read_links(raw: Raw, fields: Fields) -> None:
@@ -303,9 +303,9 @@ def _mark_superseded(fields: Fields) -> None:
     fields["standing"] = Standing(status="superseded", notices=[notice])
 
 
-def to_reftype(words: str) -> str:
+def to_reftype(text: str) -> str:
     """Convert Europe PMC's name of a link to NLM's RefType: "Erratum in" is ErratumIn."""
-    plain = " ".join(convert_to_plain_text(words).lower().split())
+    plain = " ".join(convert_to_plain_text(text).lower().split())
     return _KINDS.get(plain) or "".join(word.capitalize() for word in re.findall(r"[a-z]+", plain))
 
 

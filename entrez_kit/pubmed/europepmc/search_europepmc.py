@@ -16,6 +16,7 @@ from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
 from entrez_kit.core.query_input import check_balance
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
+from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import FIRST_PAGE, MAX_PAGE_SIZE, read_cursor
 from entrez_kit.services.transport.in_flight import start_in_background
@@ -214,8 +215,6 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         Raises:
             EntrezKitError: the first page failed. A later failure is kept in ``failure``.
         """
-        from entrez_kit.pubmed.europepmc.europepmc_pages import parse_page
-
         last: set[str] = set()
         next_reply: Callable[[], Reply[dict[str, Any]]] | None = None
         while self.next_cursor is not None and self.retrieved < self._wanted:

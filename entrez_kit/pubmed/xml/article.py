@@ -35,13 +35,13 @@ _JOURNAL_PARTS: Final = {
 _CORRECTION: Final = {"RefSource": "citation", "PMID": "pmid", "Note": "note"}
 
 
-def read_article_fields(record: Any, known: Fields | None = None) -> Fields:
+def read_article_fields(record: Any, known_fields: Fields | None = None) -> Fields:
     """Read a PubmedArticle (or a MedlineCitation) into the fields of an ``Article``, except PMID and URL.
 
     Args:
-        known: fields that were read before; their lists are not in the element.
+        known_fields: fields that were read before; their lists are not in the element.
     """
-    fields: Fields = {"record_type": "article", **(known or {})}
+    fields: Fields = {"record_type": "article", **(known_fields or {})}
     dispatch(record, _CITATION if record.tag == "MedlineCitation" else _RECORD, fields)
     complete_fields(fields)
     return fields

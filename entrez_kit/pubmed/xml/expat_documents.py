@@ -13,6 +13,7 @@ from xml.parsers import expat
 from lxml import etree
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml.located_records import (
     DELETIONS,
@@ -20,11 +21,10 @@ from entrez_kit.pubmed.xml.located_records import (
     RECORDS,
     SETS,
     LocatedRecord,
-    invalid_response,
+    invalid_response_error,
     take_bytes,
 )
 
-DECLARATION: Final = re.compile(rb"<\?xml\s[^>]*?encoding\s*=\s*[\"']([A-Za-z0-9._-]+)[\"']")
 _ENCODING: Final = re.compile(r"utf-(?:8|16|32)(?:-[bl]e|-sig)?|ascii|iso8859-[0-9]+|cp125[0-9]|koi8-[ru]")
 """Encodings in which text converts back to the same bytes: one byte per character, and Unicode's."""
 _ROOT_TAG: Final = re.compile(rb"<(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
@@ -98,9 +98,9 @@ class _ExpatReader:
         if defect:
             raise self._build_error(defect) from defect
         if self._begin >= 0 and self._offset + self.waiting - self._begin > limits.MAX_RECORD_BYTES:
-            raise invalid_response(f"A PubMed record is larger than {limits.MAX_RECORD_BYTES >> 20} MB.")
+            raise invalid_response_error(f"A PubMed record is larger than {limits.MAX_RECORD_BYTES >> 20} MB.")
         if self._begin < 0 and self.waiting > limits.MAX_BETWEEN_BYTES:
-            raise invalid_response(f"{limits.MAX_BETWEEN_BYTES >> 20} MB of XML contain no PubMed record.")
+            raise invalid_response_error(f"{limits.MAX_BETWEEN_BYTES >> 20} MB of XML contain no PubMed record.")
 
     def _start_doctype(self, name: str, system: str | None, public: str | None, declares: int) -> None:
         if declares:
@@ -115,7 +115,7 @@ class _ExpatReader:
             if kind in RECORDS or kind in DELETIONS:
                 self._begin = self._parser.CurrentByteIndex
             elif kind == "ERROR":
-                raise invalid_response("NCBI's reply contains an error among the PubMed records.")
+                raise invalid_response_error("NCBI's reply contains an error among the PubMed records.")
         self._depth += 1
 
     def _begin_root(self, name: str, kind: str) -> None:
@@ -130,7 +130,7 @@ class _ExpatReader:
             self._level = 0
             self._around = (prologue, b"")
         else:
-            raise invalid_response(f"NCBI answered with <{kind[:50]}> instead of PubMed records.", root=kind[:50])
+            raise invalid_response_error(f"NCBI answered with <{kind[:50]}> instead of PubMed records.", root=kind[:50])
 
     def _end(self, name: str) -> None:
         self._depth -= 1
@@ -151,9 +151,9 @@ class _ExpatReader:
     def _build_error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
             return defect
-        where = f" after {self._count} complete records" if self._count else ""
+        position = f" after {self._count} complete records" if self._count else ""
         reason = expat.ErrorString(defect.code) if isinstance(defect, expat.ExpatError) else str(defect)
-        return invalid_response(f"The PubMed XML is not well-formed{where}: {reason[: limits.MAX_MESSAGE]}")
+        return invalid_response_error(f"The PubMed XML is not well-formed{position}: {reason[: limits.MAX_MESSAGE]}")
 
 
 def _remove_namespace(record: Any) -> Any:
@@ -179,13 +179,13 @@ def _detect_encoding(data: bytes) -> str:
         if data.startswith(mark):
             return name
     if not data.startswith(b"<"):
-        raise invalid_response("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
-    declared = DECLARATION.match(data)
+        raise invalid_response_error("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
+    declared = XML_ENCODING.match(data)
     label = declared[1].decode() if declared else "utf-8"
     try:
         name = codecs.lookup(label).name
     except LookupError:
         name = ""
     if not _ENCODING.fullmatch(name):
-        raise invalid_response(f"The PubMed XML declares an unsupported encoding: {label[:50]!r}.")
+        raise invalid_response_error(f"The PubMed XML declares an unsupported encoding: {label[:50]!r}.")
     return "utf-8" if name.startswith("utf-") else name

@@ -25,18 +25,18 @@ def read_located_id(element: Any, fields: Fields) -> None:
 
 
 def merge_own_ids(
-    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+    list_ids: list[tuple[str, str]], located: list[tuple[str, str, bool]]
 ) -> tuple[dict[str, str], str | None]:
     """Merge all ids of a record by type, and choose its DOI, which has the key "doi".
 
     A second id of the same type is numbered ("mid_2").
 
     Args:
-        listed: type and id, from the record's list of ids.
+        list_ids: type and id, from the record's list of ids.
         located: the type, the id and NLM's mark "valid" of each electronic location.
     """
-    ids = dict(listed)
-    if len(ids) == len(listed):  # the usual case: one id of each type, and the locations agree
+    ids = dict(list_ids)
+    if len(ids) == len(list_ids):  # the usual case: one id of each type, and the locations agree
         for kind, value, valid in located:
             if not valid or ids.setdefault(kind, value) != value:
                 break
@@ -44,18 +44,18 @@ def merge_own_ids(
             doi = ids.get("doi")
             if doi is None or doi.startswith("10."):
                 return ids, doi
-    return _merge_all_ids(listed, located)
+    return _merge_all_ids(list_ids, located)
 
 
 def _merge_all_ids(
-    listed: list[tuple[str, str]], located: list[tuple[str, str, bool]]
+    list_ids: list[tuple[str, str]], located: list[tuple[str, str, bool]]
 ) -> tuple[dict[str, str], str | None]:
     dois = [value for kind, value, valid in located if kind == "doi" and valid]
-    dois += [value for kind, value in listed if kind == "doi"]
+    dois += [value for kind, value in list_ids if kind == "doi"]
     dois += [value for kind, value, valid in located if kind == "doi" and not valid]
     dois = [doi for doi in map(normalize_doi, dois) if doi]
     doi = next((doi for doi in dois if doi.startswith("10.")), dois[0] if dois else None)
-    pairs = [*listed, *((kind, value) for kind, value, valid in located if valid)]
+    pairs = [*list_ids, *((kind, value) for kind, value, valid in located if valid)]
     if doi:
         pairs.insert(next((i for i, (kind, _) in enumerate(pairs) if kind == "doi"), len(pairs)), ("doi", doi))
     ids: dict[str, str] = {}

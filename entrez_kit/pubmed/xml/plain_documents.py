@@ -11,11 +11,12 @@ from typing import Any, Final
 
 from lxml import etree
 
+from entrez_kit.base.markup import XML_ENCODING
 from entrez_kit.base.mixed_content import BLANKLESS
 from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml import mesh_headings as mesh
 from entrez_kit.pubmed.xml.dates import HISTORY, look_up_history
-from entrez_kit.pubmed.xml.expat_documents import DECLARATION, parse_any_document
+from entrez_kit.pubmed.xml.expat_documents import parse_any_document
 from entrez_kit.pubmed.xml.located_records import (
     DELETIONS,
     PARSER_OPTIONS,
@@ -50,7 +51,7 @@ def match_plain_head(head: bytes) -> re.Match[bytes] | None:
     """Match the beginning of a plain document: UTF-8, no entity declarations, no namespaces."""
     if head.startswith(codecs.BOM_UTF8):
         return None
-    declared = DECLARATION.match(head)
+    declared = XML_ENCODING.match(head)
     if declared and declared[1].lower() not in (b"utf-8", b"us-ascii", b"ascii"):
         return None
     plain = _PLAIN_HEAD.match(head)

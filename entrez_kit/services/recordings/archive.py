@@ -32,13 +32,13 @@ from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import Argument, describe_wrong_value
 from entrez_kit.base.input_files import cannot_read_error
 from entrez_kit.base.private_files import refuse_foreign_links
+from entrez_kit.base.ro_crate import CRATE, build_crate, describe_file, describe_program, refer
 
 SUFFIX: Final = ".ekz"
 VERSION: Final = 1
 FORMAT: Final = "entrez-kit recording"
 MANIFEST: Final = "manifest.json"
 REQUESTS: Final = "requests.jsonl"
-CRATE: Final = "ro-crate-metadata.json"
 
 MAX_PART_BYTES: Final = 64_000_000
 """Limit of a part other than the list of requests. The transport refuses replies of more than 50 MB."""
@@ -433,74 +433,32 @@ class ArchiveReader:
         self._file.close()
 
 
-# RO-Crate
-
-
-_CONTEXT: Final = "https://w3id.org/ro/crate/1.3/context"
-_CRATE_PROFILE: Final = "https://w3id.org/ro/crate/1.3"
-_RUN_PROFILE: Final = "https://w3id.org/ro/wfrun/process/0.6"
-_MEDIA: Final = {
-    "xml": "application/xml",
-    "json": "application/json",
-    "jsonl": "application/jsonl",
-    "html": "text/html",
-    "pdf": "application/pdf",
-    "txt": "text/plain",
-    "bin": "application/octet-stream",
-}
-
-
 def _describe_crate(fields: Mapping[str, Any], parts: Mapping[str, ArchivePart]) -> dict[str, Any]:
-    """Return the description of a recording as RO-Crate 1.3: its files and the run that wrote them."""
-    files = [
-        {
-            "@id": name,
-            "@type": "File",
-            "encodingFormat": _MEDIA.get(name.rpartition(".")[2], "application/octet-stream"),
-            "contentSize": str(part.bytes),
-            "sha256": part.sha256,
-        }
-        for name, part in parts.items()
-    ]
+    """Return the description of a recording: its files and the run that wrote them."""
+    files = [describe_file(name, part.bytes, part.sha256) for name, part in parts.items()]
     manifest = {"@id": MANIFEST, "@type": "File", "encodingFormat": "application/json", "name": "Manifest"}
-    listed = [{"@id": one["@id"]} for one in (manifest, *files)]
+    references = refer([manifest, *files])
     command = " ".join(["entrez-kit", *fields["command"]])
-    program = f"#{fields['tool'].replace('/', '-')}"
-    version = fields["tool"].partition("/")[2]
+    program = describe_program(fields["tool"].partition("/")[2])
     done = fields["status"] in (0, None)
     ended = "http://schema.org/CompletedActionStatus" if done else "http://schema.org/FailedActionStatus"
-    graph = [
-        {
-            "@id": CRATE,
-            "@type": "CreativeWork",
-            "about": {"@id": "./"},
-            "conformsTo": {"@id": _CRATE_PROFILE},
-        },
-        {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": f"Recording of: {command}",
-            "description": "The requests of one command and the replies of the services, from which entrez-kit "
-            "replays the command without a network.",
-            "datePublished": fields["ended"],
-            "license": "The replies belong to the services that sent them; see their terms of use.",
-            "conformsTo": {"@id": _RUN_PROFILE},
-            "hasPart": listed,
-            "mentions": {"@id": "#run"},
-        },
-        {"@id": _RUN_PROFILE, "@type": "CreativeWork", "name": "Process Run Crate", "version": "0.6"},
-        {"@id": program, "@type": "SoftwareApplication", "name": "entrez-kit", "softwareVersion": version},
-        {
-            "@id": "#run",
-            "@type": "CreateAction",
-            "name": command,
-            "instrument": {"@id": program},
-            "result": listed,
-            "startTime": fields["started"],
-            "endTime": fields["ended"],
-            "actionStatus": {"@id": ended},
-        },
-        manifest,
-        *files,
-    ]
-    return {"@context": _CONTEXT, "@graph": graph}
+    root = {
+        "name": f"Recording of: {command}",
+        "description": "The requests of one command and the replies of the services, from which entrez-kit "
+        "replays the command without a network.",
+        "datePublished": fields["ended"],
+        "license": "The replies belong to the services that sent them; see their terms of use.",
+        "hasPart": references,
+        "mentions": {"@id": "#run"},
+    }
+    run = {
+        "@id": "#run",
+        "@type": "CreateAction",
+        "name": command,
+        "instrument": {"@id": program["@id"]},
+        "result": references,
+        "startTime": fields["started"],
+        "endTime": fields["ended"],
+        "actionStatus": {"@id": ended},
+    }
+    return build_crate(root, [program, run, manifest, *files])

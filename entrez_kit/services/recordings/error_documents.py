@@ -32,7 +32,7 @@ def load_error(document: Any) -> EntrezKitError:
     Raises:
         InvalidDocument: the data is not an error.
     """
-    known = {one.__name__: one for one in _list_types(EntrezKitError)}
+    known = {error_class.__name__: error_class for error_class in _list_types(EntrezKitError)}
     try:
         error_type = known[document["type"]]
         invalid, details = document["invalid_input"], document["details"]
@@ -63,9 +63,12 @@ def dump_text(text: Part) -> Any:
     if isinstance(text, Argument):
         return {"argument": text.name, "value": _dump_value(text.value), "marked": text.marked}
     if isinstance(text, NextCall):
-        return {"call": text.method, "arguments": {name: _dump_value(one) for name, one in text.arguments.items()}}
-    own = None if text.python is None else dump_text(text.python)
-    return {"terminal": dump_text(text.terminal), "tools": dump_text(text.tools), "python": own}
+        return {
+            "call": text.method,
+            "arguments": {name: _dump_value(argument) for name, argument in text.arguments.items()},
+        }
+    python_text = None if text.python is None else dump_text(text.python)
+    return {"terminal": dump_text(text.terminal), "tools": dump_text(text.tools), "python": python_text}
 
 
 def load_text(document: Any) -> Text:
@@ -87,7 +90,7 @@ def _load_part(document: Any, depth: int) -> Part:
         if isinstance(name := document.get("argument"), str):
             return Argument(name, _load_value(document.get("value")), document.get("marked") is True)
         if isinstance(method := document.get("call"), str) and isinstance(document.get("arguments"), dict):
-            return NextCall(method, **{name: _load_value(one) for name, one in document["arguments"].items()})
+            return NextCall(method, **{name: _load_value(argument) for name, argument in document["arguments"].items()})
         if "terminal" in document and "tools" in document:
             own = document.get("python")
             return PerFrontend(
@@ -110,9 +113,9 @@ def _dump_value(value: Any) -> Any:
     if isinstance(value, FrontendText):
         return {"text": dump_text(value)}
     if isinstance(value, dict):
-        return {str(name): _dump_value(one) for name, one in value.items()}
+        return {str(name): _dump_value(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_dump_value(one) for one in value]
+        return [_dump_value(member) for member in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
@@ -122,7 +125,7 @@ def _load_value(document: Any) -> Any:
     if isinstance(document, dict):
         if document.keys() == {"text"} and isinstance(document["text"], dict):
             return load_text(document["text"])
-        return {name: _load_value(one) for name, one in document.items()}
+        return {name: _load_value(member) for name, member in document.items()}
     if isinstance(document, list):
-        return [_load_value(one) for one in document]
+        return [_load_value(member) for member in document]
     return document

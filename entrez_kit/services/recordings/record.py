@@ -87,7 +87,7 @@ class Recorder:
         self._system = source or SYSTEM_CLOCK
         self.clock: Clock = FixedClock(self._system.now(), self._system.today())
         self.settings = settings
-        self._redactor = Redactor.of(settings)
+        self._redactor = Redactor(settings.secrets)
         self._command = [self._redactor.redact_text(word) for word in command]
         self._writer = ArchiveWriter(path)
         self._finished = False
@@ -149,14 +149,14 @@ class Recorder:
         return page
 
     def _add(self, call: Call, **outcome: Any) -> None:
-        named = [pair for pair in call.params if pair[0] not in CREDENTIALS]
+        public_params = [pair for pair in call.params if pair[0] not in CREDENTIALS]
         self._writer.add_request(
             RecordedRequest(
                 key=build_key(call, self._redactor),
                 service=call.service,
                 endpoint=call.endpoint,
                 url=self._redactor.redact_text(call.url),
-                params=[(name, self._redactor.redact_text(value)) for name, value in named],
+                params=[(name, self._redactor.redact_text(value)) for name, value in public_params],
                 **outcome,
             )
         )
@@ -175,8 +175,8 @@ class Recorder:
         if isinstance(value, str):
             return self._redactor.redact_text(value)
         if isinstance(value, dict):
-            return {name: self._redact(one) for name, one in value.items()}
-        return [self._redact(one) for one in value] if isinstance(value, list) else value
+            return {name: self._redact(member) for name, member in value.items()}
+        return [self._redact(member) for member in value] if isinstance(value, list) else value
 
     def finish(self, status: int | None = None) -> None:
         """Write the file.

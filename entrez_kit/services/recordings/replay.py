@@ -84,7 +84,7 @@ class Replay:
     def use_settings(self, settings: Settings) -> Settings:
         """Return settings with the recorded values of those that change what a call requests or prints."""
         manifest = self._archive.manifest
-        self._redactor = Redactor.of(settings)
+        self._redactor = Redactor(settings.secrets)
         credentials: dict[str, Any] = {
             name: (SecretStr(REPLAY_KEY if BY_NAME[name].kind == "secret" else REPLAY_EMAIL))
             if name in manifest.credentials
@@ -156,12 +156,12 @@ class Replay:
         from entrez_kit.services.transport.download.guard import Downloaded
 
         public_url = url.partition("?")[0]
-        found = self._take_next(build_download_key(url, self._redactor), public_url, repeats=True)
-        if found is None:
+        answer = self._take_next(build_download_key(url, self._redactor), public_url, repeats=True)
+        if answer is None:
             raise self._missing_error("download", public_url, {"reason": "not_recorded", "endpoint": "download"})
-        if found.error is not None:
-            raise self._load_error(found.error)
-        page = found.download
+        if answer.error is not None:
+            raise self._load_error(answer.error)
+        page = answer.download
         if page is None:
             raise self._archive.damage_error(REQUESTS, f"a download in {REQUESTS} has no outcome")
         return Downloaded(page.url, self._archive.read(page.part), page.content_type, page.kind, page.hops)
@@ -172,9 +172,9 @@ class Replay:
             answers = self._answers.get(key)
             if answers is None or (answers.used >= len(answers.outcomes) and not repeats):
                 return None
-            found = answers.outcomes[min(answers.used, len(answers.outcomes) - 1)]
+            outcome = answers.outcomes[min(answers.used, len(answers.outcomes) - 1)]
             answers.used += 1
-            return found
+            return outcome
 
     def _missing_error(self, endpoint: str, target: str, details: dict[str, object]) -> UpstreamError:
         request = cut_middle(self._redactor.redact_text(f"{endpoint} {target}"), _QUOTED)

@@ -194,8 +194,8 @@ def _connect_read_only(path: Path) -> sqlite3.Connection:
 def _is_readable(path: Path) -> bool:
     """Return whether a read-only file may be read and trusted: this user or root owns it."""
     try:
-        found = path.lstat()
-        return stat.S_ISREG(found.st_mode) and found.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and status.st_uid in (0, os.geteuid()) and os.access(path, os.R_OK)
     except (OSError, AttributeError):
         return False
 
@@ -336,7 +336,7 @@ class CacheFile:
                 try:
                     self._connection = open_file(self._path)
                 except CacheUnusable as exc:
-                    self._fall_back(str(exc))
+                    self._use_memory(str(exc))
         if self._connection is None:
             self._connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
             prepare(self._connection)
@@ -373,7 +373,7 @@ class CacheFile:
                 f"The cache {self._path} cannot be written; its replies are used, and new replies are not stored."
             )
         elif code == sqlite3.SQLITE_CANTOPEN:
-            self._fall_back(str(exc))
+            self._use_memory(str(exc))
         else:
             self._add_note(f"The cache {self._path} could not be written ({exc}); continuing without it.")
 
@@ -388,11 +388,11 @@ class CacheFile:
             for part in list_database_files(self._path):
                 part.unlink(missing_ok=True)
         except OSError:
-            self._fall_back(str(exc))
+            self._use_memory(str(exc))
         else:
             self._add_note(f"The cache was damaged ({exc}). It was renamed to {aside}, and a new one was created.")
 
-    def _fall_back(self, why: str) -> None:
+    def _use_memory(self, why: str) -> None:
         """Keep further replies of this process in memory."""
         self._add_note(f"The cache {self._path} cannot be used ({why}); replies are kept in memory only.")
         self._disconnect()

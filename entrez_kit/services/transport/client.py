@@ -169,7 +169,7 @@ class Transport:
     def _log_filter(self) -> "RedactingFilter":
         from entrez_kit.base.redaction import RedactingFilter, Redactor
 
-        return RedactingFilter(Redactor.of(self._settings))
+        return RedactingFilter(Redactor(self._settings.secrets, self._settings.keys))
 
     def send(self, call: Call[T]) -> Reply[T]:
         """Return the checked reply to a call, from the cache or from the service.
@@ -305,7 +305,7 @@ class Transport:
             tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
             error = exc.error.copy_with(f"{exc.error.message.rstrip('.')}{tries}.")
         except OutOfTime as exc:
-            error = _out_of_time(exc.last.error, outgoing)
+            error = _out_of_time_error(exc.last.error, outgoing)
         except EntrezKitError as exc:
             error = exc
         error.details["attempts"] = outgoing.sent
@@ -409,7 +409,7 @@ def _note_outcome(outgoing: Outgoing, seconds: float) -> None:
         )
 
 
-def _out_of_time(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
+def _out_of_time_error(last: EntrezKitError, outgoing: Outgoing) -> EntrezKitError:
     """Return the error for a call that has no time left for another attempt."""
     limit = "its own time limit" if outgoing.call.deadline_ms else "NCBI_TOTAL_DEADLINE_MS"
     more_time = FrontendText(last.hint_text, f" Or allow more time; {limit} ended this call.")

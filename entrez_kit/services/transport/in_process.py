@@ -43,7 +43,7 @@ def answer_call(
         else respond("GET", f"{call.url}?{query}" if query else call.url, "")
     )
     in_flight.mark_sent()
-    redactor = Redactor.of(settings)
+    redactor = Redactor(settings.secrets, settings.keys)
     headers = {**dict(answer.headers), "Content-Type": answer.content_type}
     incoming = replies.redact(call, replies.Incoming(answer.status, headers, answer.body), redactor)
     body = incoming.body

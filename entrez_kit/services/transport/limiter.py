@@ -267,7 +267,7 @@ class _SharedState:
                     self._read_state(descriptor)
                     self._descriptor = descriptor
                 except (OSError, NotImplementedError) as exc:
-                    self._go_alone(exc)
+                    self._limit_this_process(exc)
             yield _get_now_ms()
 
     def save(self, state: _State) -> None:
@@ -279,9 +279,9 @@ class _SharedState:
             try:
                 _write(self._descriptor, state.to_line(_get_now_ms()))
             except OSError as exc:
-                self._go_alone(exc)
+                self._limit_this_process(exc)
 
-    def _go_alone(self, problem: Exception) -> None:
+    def _limit_this_process(self, problem: Exception) -> None:
         """Limit only this process for a while, because the file cannot be used."""
         self.problem = f"{self._path}: {getattr(problem, 'strerror', None) or problem}"
         self.alone_until_ms = _get_now_ms() + RETRY_FILE_MS
@@ -299,15 +299,15 @@ class _SharedState:
 
     def _repair(self, text: bytes, saved: tuple[int, _State] | None, now_ms: int) -> _State:
         """Return the state to use if the saved state is missing, invalid or incomplete."""
-        known = self.seen
+        seen = self.seen
         if saved is None:
             # After damage, other processes may just have sent requests: wait for one window.
-            return replace(known, free_us=max(known.free_us, (now_ms + WINDOW_MS) * 1000)) if text else known
+            return replace(seen, free_us=max(seen.free_us, (now_ms + WINDOW_MS) * 1000)) if text else seen
         saved_ms, state = saved
         if saved_ms > now_ms + CLOCK_TOLERANCE_MS:
-            return known
+            return seen
         # This process limited only itself for a while, so the file does not have its requests.
-        return _State(max(state.free_us, known.free_us), tuple(sorted({*state.sent_ms, *known.sent_ms})))
+        return _State(max(state.free_us, seen.free_us), tuple(sorted({*state.sent_ms, *seen.sent_ms})))
 
 
 def _write(descriptor: int, line: bytes) -> None:
@@ -379,18 +379,18 @@ def _get_shared_state(path: Path | None) -> _SharedState:
         return shared
 
 
-def _remove_unused(own: Path) -> None:
+def _remove_unused(own_file: Path) -> None:
     """Remove other state files in the same folder that were not written for a week, each under its lock."""
     with suppress(OSError, NotImplementedError):
-        for path in own.parent.glob("limit-*.json"):
-            if path != own and _is_unused(path.lstat()):
+        for path in own_file.parent.glob("limit-*.json"):
+            if path != own_file and _is_unused(path.lstat()):
                 with _lock_file(path) as descriptor:
                     if _is_unused(os.fstat(descriptor)):
                         path.unlink()
 
 
-def _is_unused(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) and found.st_mtime < time.time() - UNUSED_SECONDS
+def _is_unused(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - UNUSED_SECONDS
 
 
 def _renew_after_fork() -> None:

@@ -39,8 +39,8 @@ def get_max_in_flight(settings: Settings, service: str) -> int:
     pace = policy.per_second(is_keyed(settings, service))
     if pause := pause_ms(settings, service):
         pace = min(pace, 1000 / pause)
-    most = ceil(pace * MAX_LATENCY) + 1
-    return most if policy.at_once is None else min(most, policy.at_once)
+    max_requests = ceil(pace * MAX_LATENCY) + 1
+    return max_requests if policy.at_once is None else min(max_requests, policy.at_once)
 
 
 def find_limiter_file(settings: Settings, service: str) -> Path:
@@ -49,10 +49,10 @@ def find_limiter_file(settings: Settings, service: str) -> Path:
     A mirror or a sandbox has a separate limit and a separate file.
     """
     key = _get_key(settings, service)
-    who = _compute_hash(f"entrez-kit limiter {key}") if key else "machine"
+    owner = _compute_hash(f"entrez-kit limiter {key}") if key else "machine"
     base = get_base_url(settings, service)
-    own = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_compute_hash(base)}"
-    return settings.state_dir / f"limit-{service}-{who}{own}.json"
+    suffix = "" if settings.demo or base == get_default(f"{service}_url") else f"-at-{_compute_hash(base)}"
+    return settings.state_dir / f"limit-{service}-{owner}{suffix}.json"
 
 
 def _compute_hash(text: str) -> str:
@@ -108,9 +108,9 @@ class RateGate:
         Raises:
             RateLimited: the request is new and the queue is full.
         """
-        most = self._max_waiting()
+        max_waiting = self._max_waiting()
         with self._lock:
-            if is_new and most is not None and self._waiting >= most:
+            if is_new and max_waiting is not None and self._waiting >= max_waiting:
                 raise RateLimited(
                     f"The queue is full: {self._waiting} requests to {call.title} are waiting.",
                     recovery_hint="Retry after 1-2 seconds. Requests are sent at the rate that NCBI allows: "

@@ -31,9 +31,9 @@ def has_arguments(url: str, params: Sequence[tuple[str, str]]) -> bool:
 
 def is_same_origin(url: str, other: str) -> bool:
     """Return whether two URLs have the same scheme, host and port; only then the other one gets credentials."""
-    here, there = urlsplit(url), urlsplit(other)
-    ports = [part.port or DEFAULT_PORTS.get(part.scheme) for part in (here, there)]
-    return (here.scheme, here.hostname, ports[0]) == (there.scheme, there.hostname, ports[1])
+    first, second = urlsplit(url), urlsplit(other)
+    ports = [part.port or DEFAULT_PORTS.get(part.scheme) for part in (first, second)]
+    return (first.scheme, first.hostname, ports[0]) == (second.scheme, second.hostname, ports[1])
 
 
 def display_target(url: str, location: str) -> str:
@@ -52,9 +52,9 @@ def _split(url: str, location: str) -> SplitResult | None:
 
 
 def _is_allowed(origin: SplitResult, target: SplitResult) -> bool:
-    here, there = origin.hostname, target.hostname
-    if is_loopback(here):
-        return here == there and target.scheme in ("http", "https")
-    if is_within(here, NCBI_DOMAIN):
-        return is_within(there, NCBI_DOMAIN) and target.scheme == "https"
-    return here == there and target.scheme in (origin.scheme, "https")
+    host, target_host = origin.hostname, target.hostname
+    if is_loopback(host):
+        return host == target_host and target.scheme in ("http", "https")
+    if is_within(host, NCBI_DOMAIN):
+        return is_within(target_host, NCBI_DOMAIN) and target.scheme == "https"
+    return host == target_host and target.scheme in (origin.scheme, "https")

@@ -138,23 +138,23 @@ _SHOWN_PAST: Final = 9_998
 
 
 def refusal_error(
-    words: str, status: int, call: Call, wait: float | None = None, sent_credentials: frozenset[str] = frozenset()
+    error_text: str, status: int, call: Call, wait: float | None = None, sent_credentials: frozenset[str] = frozenset()
 ) -> EntrezKitError | Retryable | None:
     """Return the error for an error text of a service; None if the status is more informative than the text.
 
     Args:
-        words: the error text, redacted.
+        error_text: the error text, redacted.
         status: the HTTP status of the reply.
         wait: the seconds that the service asked to wait.
         sent_credentials: names of the credentials in the request.
     """
-    if status == 429 or _RATE.search(words):
-        return Retryable(rate_limited_error(call, status, words), wait=wait)
+    if status == 429 or _RATE.search(error_text):
+        return Retryable(rate_limited_error(call, status, error_text), wait=wait)
     if status not in (200, 400, 403, 422) and status < 500:
         return None
     for rule in REFUSAL_RULES:
-        if rule.service in (None, call.service) and rule.words.search(words):
-            error = rule.build_error(words, call, sent_credentials)
+        if rule.service in (None, call.service) and rule.words.search(error_text):
+            error = rule.build_error(error_text, call, sent_credentials)
             if error is not None:
                 error.details |= call.describe(error.details["reason"], status=status)
                 if rule.confirmations:
@@ -162,8 +162,8 @@ def refusal_error(
                 return error
     if status == 403:
         return None
-    failed = backend_error(call, words, status)
-    if words == VERSION_ONLY:
+    failed = backend_error(call, error_text, status)
+    if error_text == VERSION_ONLY:
         failed.details["nothing_said"] = True
     return Retryable(failed, wait=wait)
 
@@ -188,7 +188,7 @@ class RefusalRule:
     confirmations: int = 0
 
 
-def _check_key(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_key(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     if "api_key" not in sent_credentials:
         return None
     return NotConfigured(
@@ -198,79 +198,87 @@ def _check_key(words: str, call: Call, sent_credentials: frozenset[str]) -> Entr
     )
 
 
-def _check_position(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_position(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     start = _to_number(call.get_param("retstart"))
     if start + _to_number(call.get_param("retmax")) <= _SHOWN_PAST:
         return None
-    named = re.search(r"position (\d+)", words, re.IGNORECASE)
-    if named and not start <= int(named[1]) <= start + _to_number(call.get_param("retmax")):
+    match = re.search(r"position (\d+)", error_text, re.IGNORECASE)
+    if match and not start <= int(match[1]) <= start + _to_number(call.get_param("retmax")):
         return None
-    message = f"The offset is larger than NCBI allows: {words}"
+    message = f"The offset is larger than NCBI allows: {error_text}"
     return _invalid_error(message, call, "retstart", "retstart_out_of_range", PAGING_HINT)
 
 
-def _check_history(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    named = next((name for name in ("query_key", "WebEnv") if call.get_param(name)), None)
-    if named is None:
+def _check_history(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+    parameter = next((name for name in ("query_key", "WebEnv") if call.get_param(name)), None)
+    if parameter is None:
         return None
-    return _invalid_error(f"NCBI does not know this history: {words}", call, named, "history_unknown", HISTORY_HINT)
+    return _invalid_error(
+        f"NCBI does not know this history: {error_text}", call, parameter, "history_unknown", HISTORY_HINT
+    )
 
 
-def _check_blank(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_blank(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     query = re.sub(r"\[[^\[\]]*+\]|\b(AND|OR|NOT)\b", " ", call.get_param("term") or "")
     if call.endpoint not in ("esearch", "espell", "egquery") or any(map(str.isalnum, query)):
         return None
     return _invalid_error("The query is empty.", call, "term", "blank_query", "Give at least one search term.")
 
 
-def _check_database(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_database(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     name = call.get_param("db") or call.get_param("dbfrom")
     if name is None or name in DATABASES:
         return None
     return _invalid_error(f"Entrez has no database {name!r}.", call, "db", "unknown_database", _DATABASES_HINT)
 
 
-def _check_too_many(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    stated = re.search(r"maximum number of (?:uids|ids) is (\d+)", words, re.IGNORECASE)
+def _check_too_many(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+    stated = re.search(r"maximum number of (?:uids|ids) is (\d+)", error_text, re.IGNORECASE)
     sent = call.endpoint != "esearch"  # ESearch requests have no ids, and may return any number
     requested_count = len(list_ids(call)) or (_to_number(call.get_param("retmax")) if sent else 0)
     if requested_count <= (int(stated[1]) if stated else _PLAINLY_FEW):
         return None
     return _invalid_error(
-        f"Too many ids in one request: {words}", call, "id", "too_many_ids", "Request fewer ids at a time."
+        f"Too many ids in one request: {error_text}", call, "id", "too_many_ids", "Request fewer ids at a time."
     )
 
 
 _PLAINLY_FEW: Final = 200
 
 
-def _check_ids(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_ids(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     ids = list_ids(call)
-    named = re.search(r"(?:\buid[= ]|\bunderstand id:?)\s*(?!at\b)([^\s:;,<]+)", words, re.IGNORECASE)
-    if not ids or (named and named[1] not in ids):
+    match = re.search(r"(?:\buid[= ]|\bunderstand id:?)\s*(?!at\b)([^\s:;,<]+)", error_text, re.IGNORECASE)
+    if not ids or (match and match[1] not in ids):
         return None
     where = f" in {call.get_param('db')}" if call.get_param("db") else ""
     return EntityNotFound(
-        f"{call.title} has none of the requested ids{where}: {words}", details={"reason": "not_found"}
+        f"{call.title} has none of the requested ids{where}: {error_text}", details={"reason": "not_found"}
     )
 
 
-def _check_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if _TRANSIENT.search(words) or _DATABASE.search(words) or not _is_about_an_argument(words, call, sent_credentials):
+def _check_argument(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+    if (
+        _TRANSIENT.search(error_text)
+        or _DATABASE.search(error_text)
+        or not _is_about_an_argument(error_text, call, sent_credentials)
+    ):
         return None
-    return InvalidInput(f"{call.title} refused an argument of {call.endpoint}: {words}", details={"reason": "refused"})
+    return InvalidInput(
+        f"{call.title} refused an argument of {call.endpoint}: {error_text}", details={"reason": "refused"}
+    )
 
 
-def _check_new_parameter(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+def _check_new_parameter(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
     """Return the error if the service requires a parameter that was not sent: its interface has changed."""
-    found = _REQUIRED.search(words)
-    name = next(filter(None, found.groups()), "") if found else ""
+    match = _REQUIRED.search(error_text)
+    name = next(filter(None, match.groups()), "") if match else ""
     sent = {known.lower() for known, _ in call.params} | sent_credentials
     if not re.fullmatch(r"[A-Za-z]\w{1,39}", name) or name.lower() in sent or name.lower() in _NO_PARAMETERS:
         return None
     setting = {"api_key": "NCBI_API_KEY", "email": "NCBI_ADMIN_EMAIL"}.get(name.lower())
     return UpstreamError(
-        f"{call.title} now requires a parameter of {call.endpoint} that was not sent, {name}: {words}",
+        f"{call.title} now requires a parameter of {call.endpoint} that was not sent, {name}: {error_text}",
         recovery_hint=f"Set {setting}." if setting else "A newer version of entrez-kit may send it.",
         details={"reason": "new_parameter", "parameter": name},
     )
@@ -295,7 +303,7 @@ _NEVER_WRONG: Final = frozenset({"id", "db", "dbfrom", "version"})
 """Ids and databases have separate rules; entrez-kit itself chooses the version of a document."""
 
 
-def _is_about_an_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> bool:
+def _is_about_an_argument(error_text: str, call: Call, sent_credentials: frozenset[str]) -> bool:
     """Return whether a text names an argument that was sent, or quotes its value."""
     sent = {name: value for name, value in call.params if value and name not in _NEVER_WRONG}
     if sent.get("retmode") in ("xml", "json"):
@@ -305,9 +313,9 @@ def _is_about_an_argument(words: str, call: Call, sent_credentials: frozenset[st
     names = "|".join(
         rf"{re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)}" for name in sorted({*sent, *sent_credentials})
     )
-    if names and re.search(rf"\b({names})\b|\[hidden\]", words, re.IGNORECASE):
+    if names and re.search(rf"\b({names})\b|\[hidden\]", error_text, re.IGNORECASE):
         return True
-    quoted = re.findall(r"'([^']{2,100})'|\"([^\"]{2,100})\"|\[([^\]]{2,100})\]", words)
+    quoted = re.findall(r"'([^']{2,100})'|\"([^\"]{2,100})\"|\[([^\]]{2,100})\]", error_text)
     return any(
         piece.lower() in value.lower() for found in quoted for piece in filter(None, found) for value in sent.values()
     )
@@ -334,17 +342,17 @@ _UNREMARKABLE: Final[Mapping[str, re.Pattern[str]]] = {
 """Values of arguments that are always valid."""
 
 
-def _check_europepmc_argument(words: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if _TRANSIENT.search(words) or words == VERSION_ONLY:
+def _check_europepmc_argument(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
+    if _TRANSIENT.search(error_text) or error_text == VERSION_ONLY:
         return None
     for ours, theirs, pattern in _ABOUT_ARGUMENTS:
-        if pattern.search(words):
+        if pattern.search(error_text):
             value = call.get_param(theirs)
             plain = _UNREMARKABLE.get(theirs)
             if not value or (plain and plain.fullmatch(value)):
                 return None
             return InvalidInput(
-                f"Europe PMC refused the request: {words}",
+                f"Europe PMC refused the request: {error_text}",
                 invalid_input=f"{ours}={value[:100]}",
                 recovery_hint=EUROPEPMC_HINT,
                 details={"reason": f"europepmc_{ours}"},
@@ -384,9 +392,9 @@ def list_ids(call: Call) -> list[str]:
     return [part for name, value in call.params if name == "id" for part in value.split(",") if part]
 
 
-def is_about_ids(words: str) -> bool:
+def is_about_ids(error_text: str) -> bool:
     """Return whether an error text is about single unknown ids."""
-    return bool(_NO_IDS.search(words))
+    return bool(_NO_IDS.search(error_text))
 
 
 def _to_number(text: str | None) -> int:
@@ -406,45 +414,45 @@ def no_such_record_error(call: Call, status: int) -> EntityNotFound:
     return EntityNotFound(f"{call.title} has no such record.", details=call.describe("not_found", status=status))
 
 
-def rate_limited_error(call: Call, status: int, words: str = "") -> RateLimited:
+def rate_limited_error(call: Call, status: int, error_text: str = "") -> RateLimited:
     """Return the error for too many requests; its message names who shares the limit."""
     hint = None
     if call.service in ("eutils", "idconv"):
-        whose = (
+        scope = (
             "NCBI counts by API key, or without one by network address, which other programs and colleagues may share."
         )
     else:
-        whose = "It counts by network address, which other programs and colleagues may share."
+        scope = "It counts by network address, which other programs and colleagues may share."
         hint = FrontendText("Wait a little. ", AGAIN, "; cached replies are not requested again.")
-    detail = f" ({words})" if words else ""
+    detail = f" ({error_text})" if error_text else ""
     return RateLimited(
-        f"{call.title} refused {call.endpoint}: too many requests{detail}. {whose}",
+        f"{call.title} refused {call.endpoint}: too many requests{detail}. {scope}",
         recovery_hint=hint,
         details=call.describe("rate_limited", status=status),
     )
 
 
-def backend_error(call: Call, words: str, status: int) -> UpstreamError:
+def backend_error(call: Call, error_text: str, status: int) -> UpstreamError:
     """Return the error for a failure inside the service."""
     service = "ncbi" if call.service in ("eutils", "idconv") else call.service
     return UpstreamError(
-        f"{call.title} could not process the {call.endpoint} request: {words}",
-        details=call.describe(f"{service}_unreachable", status=status, **_classify_failure(words)),
+        f"{call.title} could not process the {call.endpoint} request: {error_text}",
+        details=call.describe(f"{service}_unreachable", status=status, **_classify_failure(error_text)),
     )
 
 
-def _classify_failure(words: str) -> dict[str, str]:
+def _classify_failure(error_text: str) -> dict[str, str]:
     """Return the code of a failure, if the words of the service say that it is temporary."""
-    return {"problem": "temporary"} if _TRANSIENT.search(words) else {}
+    return {"problem": "temporary"} if _TRANSIENT.search(error_text) else {}
 
 
-def invalid_response(call: Call, what: str, status: int, problem: str | None = None) -> UpstreamError:
+def invalid_response_error(call: Call, problem: str, status: int, code: str | None = None) -> UpstreamError:
     """Return the error for an invalid reply.
 
     Args:
-        problem: a code of the problem, if there is one.
+        code: a code of the problem, if there is one.
     """
     return UpstreamError(
-        f"{call.title} sent an invalid {call.endpoint} reply: {what}.",
-        details=call.describe("invalid_response", status=status, **({"problem": problem} if problem else {})),
+        f"{call.title} sent an invalid {call.endpoint} reply: {problem}.",
+        details=call.describe("invalid_response", status=status, **({"problem": code} if code else {})),
     )

@@ -79,8 +79,8 @@ class Incoming:
     @property
     def content_type(self) -> str:
         """Its media type and character set; empty if they are missing or invalid."""
-        found = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
-        return found[0] if found else ""
+        match = _CONTENT_TYPE.fullmatch(self.headers.get("Content-Type", "").strip())
+        return match[0] if match else ""
 
     @property
     def refused(self) -> RefusedReply:
@@ -138,17 +138,19 @@ def _check(call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentia
     if incoming.status in POLICIES[call.service].missing:
         raise refusals.no_such_record_error(call, incoming.status)
     wait = parse_retry_after(incoming.headers.get("Retry-After"))
-    words = redactor.quote_text(" / ".join(_find_error_texts(call, incoming)))
-    if words and (raised := refusals.refusal_error(words, incoming.status, call, wait, sent_credentials)):
+    error_text = redactor.quote_text(" / ".join(_find_error_texts(call, incoming)))
+    if error_text and (raised := refusals.refusal_error(error_text, incoming.status, call, wait, sent_credentials)):
         raise raised
-    if words or incoming.status != 200:
-        raise _status_error(call, incoming.status, words or redactor.quote_text(_find_page_title(incoming.body)), wait)
+    if error_text or incoming.status != 200:
+        raise _status_error(
+            call, incoming.status, error_text or redactor.quote_text(_find_page_title(incoming.body)), wait
+        )
     if call.expect.may_be_empty and not incoming.body.strip(_BLANK):
         # A failing service also sends empty bodies, so one retry must confirm it. A status needs no confirmation.
         raise Retryable(refusals.no_such_record_error(call, incoming.status), at_most=1)
     problem = _find_problem(call, incoming)
     if problem:
-        error = refusals.invalid_response(call, redactor.quote_text(problem.what), incoming.status, problem.code)
+        error = refusals.invalid_response_error(call, redactor.quote_text(problem.text), incoming.status, problem.code)
         # For unknown ids NCBI may send an empty text, and then every retry is empty too.
         silent = call.expect.format == "text" and not incoming.body.strip(_BLANK)
         raise Retryable(error, wait=wait, at_most=SILENT_ATTEMPTS if silent else None)
@@ -193,7 +195,7 @@ def _status_error(call: Call, status: int, detail: str, wait: float | None) -> E
         return Retryable(refusals.backend_error(call, answered, status), wait=wait)
     if status in (400, 413, 414, 422) or 200 <= status < 300:
         # A 400 without an error text comes from NCBI's front end and is temporary.
-        return Retryable(refusals.invalid_response(call, answered, status), wait=wait)
+        return Retryable(refusals.invalid_response_error(call, answered, status), wait=wait)
     if status in (401, 403, 407, 451):
         return UpstreamError(
             f"{title} or a proxy refuses requests from this machine: {answered}.",
@@ -228,8 +230,8 @@ def _find_error_texts(call: Call, incoming: Incoming) -> list[str]:
         return [] if _HTML.match(body) else _find_xml_errors(body, incoming.status)
     if incoming.status >= 400 and 0 < len(body) <= TEXT_HEAD_BYTES:
         return [body.decode("utf-8", "replace")]
-    found = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
-    return [found[1].decode("utf-8", "replace")] if found else []
+    match = _TEXT_ERROR.match(body[:TEXT_HEAD_BYTES]) if call.expect.format in ("text", "xml", "json") else None
+    return [match[1].decode("utf-8", "replace")] if match else []
 
 
 def _find_json_errors(call: Call, incoming: Incoming) -> Iterator[str]:
@@ -298,13 +300,13 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
         expat.ExpatError, _ForbiddenXml, ValueError, LookupError
     ):  # a truncated document may still have an error text
         parser.Parse(body, True)
-    found = [text.strip() for text in texts if text.strip()]
+    error_texts = [text.strip() for text in texts if text.strip()]
     summarised = find_root_name(body) == "eSummaryResult" and re.search(
         rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body
     )
-    if summarised and all(refusals.is_about_ids(text) for text in found):
+    if summarised and all(refusals.is_about_ids(text) for text in error_texts):
         return []  # some ids of the batch are unknown, the reply has the others
-    return found
+    return error_texts
 
 
 def _read_error_document(body: bytes) -> list[str]:
@@ -321,37 +323,37 @@ def _find_page_title(body: bytes) -> str:
     head = body[:5000]
     if head.lstrip(_BLANK).startswith(b"<?xml") and find_root_name(head, html=True) != "html":
         return ""
-    found = _PAGE_TITLE.search(head)
-    return found[1].decode("utf-8", "replace").strip() if found else ""
+    match = _PAGE_TITLE.search(head)
+    return match[1].decode("utf-8", "replace").strip() if match else ""
 
 
 # The structure of a reply -------------------------------------------------------------------------------------------
 
 
-class Problem(NamedTuple):
+class ReplyProblem(NamedTuple):
     """Why a reply is invalid: the words, and a code if the cause is known (``truncated``, ``other_root``)."""
 
-    what: str
+    text: str
     code: str | None = None
 
 
-TRUNCATED_XML: Final = Problem("truncated XML", "truncated")
+TRUNCATED_XML: Final = ReplyProblem("truncated XML", "truncated")
 
 
-def _find_problem(call: Call, incoming: Incoming) -> Problem | None:
+def _find_problem(call: Call, incoming: Incoming) -> ReplyProblem | None:
     """Describe why a body with status 200 and without an error text is invalid; None if it is valid."""
     expect, body = call.expect, incoming.body
     text = body.removeprefix(_BOM).lstrip(_BLANK)
     if not text:
-        return Problem("an empty body", "truncated")
+        return ReplyProblem("an empty body", "truncated")
     if _HTML.match(text) or find_root_name(text[:5000], html=True) == "html":
         title = _find_page_title(text)
         if expect.format != "any" or re.search(r"error|unavailable|denied|blocked|captcha", title, re.IGNORECASE):
-            return Problem("an HTML page" + (f" ({title})" if title else ""))
+            return ReplyProblem("an HTML page" + (f" ({title})" if title else ""))
         return None
     if expect.format == "xml":
         if text.startswith(b"<?xml") and not body.removeprefix(_BOM).startswith(b"<?xml"):
-            return Problem("XML with text before its declaration")
+            return ReplyProblem("XML with text before its declaration")
         return _find_xml_problem(text, expect.roots)
     if expect.format == "json":
         return _find_json_problem(text, incoming.json, expect.roots)
@@ -359,32 +361,32 @@ def _find_problem(call: Call, incoming: Incoming) -> Problem | None:
         if text.startswith(b"<?xml"):
             return _find_xml_problem(text, frozenset())
         if b"\x00" in body:
-            return Problem("binary data instead of text")
+            return ReplyProblem("binary data instead of text")
         if _ENDS_PAGE.search(_read_tail(body)):
-            return Problem("text followed by an HTML page")
+            return ReplyProblem("text followed by an HTML page")
     return None
 
 
 _ENDS_PAGE: Final = re.compile(rb"</html>\s*\Z", re.IGNORECASE)
 
 
-def _find_xml_problem(body: bytes, roots: frozenset[str]) -> Problem | None:
+def _find_xml_problem(body: bytes, roots: frozenset[str]) -> ReplyProblem | None:
     if body[:1] != b"<":
-        return Problem("not XML")
+        return ReplyProblem("not XML")
     name = find_root_name(body)
     if name is None:
-        return Problem("XML without elements")
+        return ReplyProblem("XML without elements")
     if roots and name not in roots:
-        return Problem(f"<{name}> instead of <{'> or <'.join(sorted(roots))}>", "other_root")
+        return ReplyProblem(f"<{name}> instead of <{'> or <'.join(sorted(roots))}>", "other_root")
     if not roots and (_NOT_DATA_ROOT.fullmatch(name) or name in _MUST_HOLD or name == "eFetchResult"):
-        return Problem(f"<{name}> instead of records")
+        return ReplyProblem(f"<{name}> instead of records")
     must_hold = _MUST_HOLD.get(name)
     if must_hold and not re.search(must_hold[0], body):
-        return Problem(f"<{name}> with {must_hold[1]}")
+        return ReplyProblem(f"<{name}> with {must_hold[1]}")
     return _find_end_problem(body, name, several=not roots)
 
 
-def _find_end_problem(body: bytes, root: str, *, several: bool) -> Problem | None:
+def _find_end_problem(body: bytes, root: str, *, several: bool) -> ReplyProblem | None:
     """Describe why a document is truncated or not well-formed; None if it is complete.
 
     Args:
@@ -401,7 +403,7 @@ def _find_end_problem(body: bytes, root: str, *, several: bool) -> Problem | Non
     return problem
 
 
-def _find_series_problem(body: bytes) -> Problem | None:
+def _find_series_problem(body: bytes) -> ReplyProblem | None:
     """Describe why a series of documents is invalid: all must have the same root, and none may be repeated."""
     seen: set[bytes] = set()
     kind = find_root_name(body)
@@ -409,20 +411,20 @@ def _find_series_problem(body: bytes) -> Problem | None:
     while start < len(body):
         root = find_root_name(body, start)
         if root is None or root != kind:
-            return Problem(f"<{root}> after the records" if root else "data after the records that is not XML")
+            return ReplyProblem(f"<{root}> after the records" if root else "data after the records that is not XML")
         problem, end = _parse(body, start, is_article=root in _ARTICLES, several=True)
         if problem:
             return problem
         document = body[start:end].strip(_BLANK)
         if document in seen:
-            return Problem("a repeated document")
+            return ReplyProblem("a repeated document")
         seen.add(document)
-        found = _NOT_BLANK.search(body, end)
-        start = found.start() if found else len(body)
+        match = _NOT_BLANK.search(body, end)
+        start = match.start() if match else len(body)
     return None
 
 
-def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) -> tuple[Problem | None, int]:
+def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) -> tuple[ReplyProblem | None, int]:
     """Return the problem of the document that starts at ``start``, and the position of its end."""
     parser = _create_parser(may_name_characters=is_article)
     try:
@@ -434,9 +436,9 @@ def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) 
             at, size = at + size, 2 * size
         parser.Parse(body[at:], True)
     except _ForbiddenXml as exc:
-        return Problem(str(exc)), 0
+        return ReplyProblem(str(exc)), 0
     except (ValueError, LookupError):  # an encoding that Python does not support
-        return Problem("XML in an unknown encoding"), 0
+        return ReplyProblem("XML in an unknown encoding"), 0
     except expat.ExpatError as exc:
         reason = expat.ErrorString(exc.code)
         # A second document begins with a declaration or with its root.
@@ -446,7 +448,7 @@ def _parse(body: bytes, start: int, *, is_article: bool, several: bool = False) 
         if is_article and reason == expat.errors.XML_ERROR_UNDEFINED_ENTITY:
             return None, len(body)
         breaks_off = reason in (expat.errors.XML_ERROR_NO_ELEMENTS, expat.errors.XML_ERROR_UNCLOSED_TOKEN)
-        return TRUNCATED_XML if breaks_off else Problem(f"broken XML ({reason}, line {exc.lineno})"), 0
+        return TRUNCATED_XML if breaks_off else ReplyProblem(f"broken XML ({reason}, line {exc.lineno})"), 0
     finally:
         parser.EntityDeclHandler = None  # it references the parser, so its buffers would wait for the garbage collector
     return None, len(body)
@@ -503,21 +505,25 @@ def find_root_name(body: bytes, at: int = 0, *, html: bool = False) -> str | Non
         html: return the name in lower case, because HTML ignores case.
     """
     at += len(_BOM) if body.startswith(_BOM, at) else 0
-    while found := _BEFORE_ROOT.match(body, at):
-        at = found.end()
+    while match := _BEFORE_ROOT.match(body, at):
+        at = match.end()
     root = _ROOT.match(body, at)
     name = root[1].decode("ascii", "replace") if root else None
     return name.lower() if name and html else name
 
 
-def _find_json_problem(body: bytes, document: Any, keys: frozenset[str]) -> Problem | None:
+def _find_json_problem(body: bytes, document: Any, keys: frozenset[str]) -> ReplyProblem | None:
     if document is None:
-        return Problem("truncated or invalid JSON", "truncated") if body[:1] in (b"{", b"[") else Problem("not JSON")
+        return (
+            ReplyProblem("truncated or invalid JSON", "truncated")
+            if body[:1] in (b"{", b"[")
+            else ReplyProblem("not JSON")
+        )
     if not isinstance(document, dict):
-        return Problem("JSON that is not an object")
+        return ReplyProblem("JSON that is not an object")
     if keys and not keys & document.keys():
-        return Problem(f"JSON without {' or '.join(sorted(keys))}")
+        return ReplyProblem(f"JSON without {' or '.join(sorted(keys))}")
     result = document.get("esearchresult")
     if isinstance(result, dict) and not str(result.get("count", "")).isdigit():
-        return Problem("an esearchresult without count")
+        return ReplyProblem("an esearchresult without count")
     return None

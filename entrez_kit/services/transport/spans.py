@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError
+from entrez_kit.base.redaction import Redactor
 
 if TYPE_CHECKING:
-    from entrez_kit.base.redaction import Redactor
     from entrez_kit.base.settings import Settings
     from entrez_kit.services.transport import Outgoing
 
@@ -37,13 +37,12 @@ def open_span(name: str, *, is_request: bool = False, **attributes: Any) -> Iter
 @contextmanager
 def operation_span(name: str, settings: "Settings") -> Iterator[None]:
     """Open the span of an operation, and record the outcome of the operation on it."""
-    from entrez_kit.base.redaction import Redactor
 
     def list_ids() -> dict[str, Any]:
         call = tracing.get_current_trace()
         return {"entrez_kit.request_id": call.request_id} if call is not None else {}
 
-    with open_span(name) as span, _record_outcome(span, Redactor.of(settings), list_ids):
+    with open_span(name) as span, _record_outcome(span, Redactor(settings.secrets), list_ids):
         yield
 
 
@@ -100,8 +99,6 @@ def record_outcome(
         }
     )
     if error is not None:
-        from entrez_kit.base.redaction import Redactor
-
         redactor = redactor or Redactor(())
         trace_text = redactor.redact_traceback("".join(traceback.format_exception(error)))
         message = redactor.redact_field(error.message)

@@ -47,7 +47,7 @@ from entrez_kit.services.transport import (
 )
 from entrez_kit.services.transport.cached_session import CallRequest
 from entrez_kit.services.transport.rate_gate import RateGate
-from entrez_kit.services.transport.refusals import invalid_response
+from entrez_kit.services.transport.refusals import invalid_response_error
 from entrez_kit.services.transport.retry import Retryable
 
 logger = logging.getLogger("entrez_kit.transport")
@@ -484,7 +484,7 @@ class WireAdapter(WatchedAdapter):
                 if not decoder.ended:
                     fault = Retryable(faults.truncated_error(call, live.status_code, size))
             except Undecodable as exc:
-                fault = Retryable(invalid_response(call, str(exc), live.status_code))
+                fault = Retryable(invalid_response_error(call, str(exc), live.status_code))
             except (HTTPError, OSError) as exc:
                 late = isinstance(exc, ReadTimeoutError | TimeoutError)
                 fault = Retryable(
@@ -496,12 +496,12 @@ class WireAdapter(WatchedAdapter):
             raise fault
 
 
-def _moved_error(call: Call, where: str, status: int) -> UpstreamError:
+def _moved_error(call: Call, target: str, status: int) -> UpstreamError:
     return UpstreamError(
-        f"{call.title} has moved {call.endpoint} permanently to {where}. The new address was not verified, so no "
+        f"{call.title} has moved {call.endpoint} permanently to {target}. The new address was not verified, so no "
         "request was sent.",
         recovery_hint="Check whether the new address belongs to the service; a newer version of entrez-kit may use it.",
-        details=call.describe("redirected", status=status, moved_to=where),
+        details=call.describe("redirected", status=status, moved_to=target),
     )
 
 

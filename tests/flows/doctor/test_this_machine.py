@@ -18,7 +18,7 @@ from platform_marks import needs_modes
 
 from entrez_kit.base.settings import Settings, load_settings
 from entrez_kit.doctor import DoctorReport, diagnose
-from entrez_kit.doctor.local import damage_of, size
+from entrez_kit.doctor.local import find_damage, size
 from entrez_kit.services.transport.cache import cache_file, open_file
 from entrez_kit.services.transport.limiter import RateLimiter
 from entrez_kit.services.transport.rate_gate import find_limiter_file
@@ -153,17 +153,17 @@ def test_damage_inside_the_file_is_reported_and_a_lock_is_not_damage(tmp_path: P
     connection.execute("CREATE TABLE responses (key TEXT PRIMARY KEY, value BLOB)")
     connection.executemany("INSERT INTO responses VALUES (?, ?)", [(str(n), b"x" * 3000) for n in range(50)])
     connection.commit()
-    assert damage_of(path) is None
+    assert find_damage(path) is None
 
     connection.execute("BEGIN EXCLUSIVE")
-    assert damage_of(path) is None
+    assert find_damage(path) is None
     connection.rollback()
     connection.close()
 
     with path.open("r+b") as file:
         file.seek(4096 * 3)
         file.write(b"\xff" * 8192)
-    assert damage_of(path) is not None
+    assert find_damage(path) is not None
 
 
 def test_a_disabled_cache_is_not_tested(settings: Settings) -> None:

@@ -201,7 +201,7 @@ def test_a_public_page_does_not_lead_to_a_service_on_this_machine(
             return Downloaded(url, named, "text/html", "html")
         return download(url, **options)
 
-    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", fetch)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.download", fetch)
     found = expect_no_copy(kit_for(sandbox, unpaywall_email="ada@example.org"))
 
     assert len(requested) == 2

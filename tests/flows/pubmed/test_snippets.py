@@ -54,7 +54,7 @@ def test_without_snippets_no_record_is_fetched(sandbox: Sandbox, kit_for: KitFor
 def test_a_missing_abstract_causes_a_warning(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.pubmed.record_fetcher.fetch_articles", lambda services, pmids: {})
+    monkeypatch.setattr("entrez_kit.pubmed.brief_summaries.fetch_articles", lambda services, pmids: {})
     found = kit_for(sandbox).search_articles(query_term="crispr", max_results=2, snippet_characters=50)
 
     assert "abstracts_missing" in [warning.code for warning in found.warnings]

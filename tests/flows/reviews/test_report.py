@@ -45,7 +45,7 @@ class _Page(HTMLParser):
 def report(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """Write a review with hostile texts in every field, and return its report."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    monkeypatch.setattr("entrez_kit.reviews.write_report.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("1. crispr.ti,ab.\n2. base editing.tw.\n3. 1 or 2\n", encoding="utf-8")
     Path("e.ris").write_text(
         f'TY  - JOUR\nAU  - {EVIL}\nTI  - {EVIL}\nT2  - {EVIL}\nPY  - 2020\nDO  - 10.5555/"><script>x\nER  - \n\n',
@@ -144,7 +144,7 @@ def test_strategies_of_all_databases_are_needed_and_the_service_that_answered_is
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    monkeypatch.setattr("entrez_kit.reviews.write_report.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("1. crispr.ti,ab.\n", encoding="utf-8")
     Path("e.ris").write_text("TY  - JOUR\nTI  - Invented sleep\nPY  - 2020\nER  - \n", encoding="utf-8")
     assert cli("review", "init", "r", "--strategy", "s.txt", "--title", "Sleep").status == 0

@@ -104,7 +104,7 @@ async def test_a_cancelled_call_sends_no_further_request(services_for: ServicesF
 
 
 async def test_the_queue_slot_of_a_disconnected_caller_is_released() -> None:
-    workers = Workers(most=1)
+    workers = Workers(max_calls=1)
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:

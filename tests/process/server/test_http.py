@@ -209,7 +209,7 @@ def test_a_stream_begins_with_an_id_and_a_retry_time(http_host: HttpHost, era: s
 def test_the_number_of_stored_events_is_limited() -> None:
     from entrez_kit.server.events import SIZE_OF_NONE, Events, SessionEvents
 
-    events = Events(most=10 * SIZE_OF_NONE)
+    events = Events(max_size=10 * SIZE_OF_NONE)
     for _ in range(50):
         anyio.run(SessionEvents(events).store_event, "1", None)
 
@@ -226,7 +226,7 @@ def test_a_stream_continues_after_any_of_its_events_and_has_no_events_of_others(
     answer = JSONRPCResponse(jsonrpc="2.0", id=1, result={})
 
     async def resume() -> tuple[list[Any], list[Any]]:
-        kept = Events(most=20 * SIZE_OF_NONE)
+        kept = Events(max_size=20 * SIZE_OF_NONE)
         session, other = SessionEvents(kept), SessionEvents(kept)
         first = await session.store_event("1", None)
         ids = [await session.store_event("1", news) for _ in range(3)]

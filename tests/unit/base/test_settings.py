@@ -441,7 +441,7 @@ def test_an_invalid_secret_is_rejected_without_being_shown(sources: Sources, var
         sources.load(**{variable: bad})
     error = caught.value
     assert CANARY not in f"{error} {error.envelope()} {error.__context__!r} {error.__cause__!r} {error.args}"
-    assert "(hidden)" in error.message
+    assert "[hidden]" in error.message
 
 
 def test_no_text_of_the_settings_shows_a_secret(sources: Sources) -> None:

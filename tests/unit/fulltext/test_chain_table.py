@@ -265,7 +265,7 @@ def pretend_pdf(content: bytes, **_: Any) -> Pdf:
 def test_any_combination_of_answers_gives_the_result_of_the_contract(
     kind: str, lookup: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", pretend_download)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.download", pretend_download)
     monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.read_pdf", pretend_pdf)
     settings = {
         (europepmc, unpaywall): PreparedServices()

@@ -13,6 +13,7 @@ from typing import Final
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.redaction import remove_secret_parameters
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import is_loopback
 from entrez_kit.services.transport.in_flight import start_in_background
@@ -62,10 +63,6 @@ _INSIDE: Final = frozenset(
 _LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"[0-9]+|0x[0-9a-f]*", re.IGNORECASE)
 _FORBIDDEN_LETTERS: Final = re.compile(r"[\x00-\x20\x7f\\]")
-_SECRET_PARAMETER: Final = re.compile(
-    r"(?is)(x-amz-.*|x-goog-.*|awsaccesskeyid|signature|sig|expires|key-pair-id|policy|.*token.*|.*key|.*secret.*"
-    r"|.*password.*|auth.*|session.*|e?mail|ticket|code|jwt)"
-)
 
 
 class Refused(Exception):
@@ -116,8 +113,7 @@ class RequestTarget:
     @property
     def public_url(self) -> str:
         """The URL for results: without parameters that look like keys or signatures."""
-        parameters = [part for part in self.query.split("&") if not _SECRET_PARAMETER.fullmatch(part.partition("=")[0])]
-        query = "&".join(parameters)
+        query = remove_secret_parameters(self.query)
         return f"{self.scheme}://{self.authority}{self.path}" + (f"?{query}" if query else "")
 
 
@@ -200,8 +196,8 @@ def resolve_host(host: str, port: int) -> Sequence[str]:
     Raises:
         OSError: the name has no address.
     """
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(item[4][0]) for item in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(item[4][0]) for item in entries))
 
 
 @dataclass(frozen=True)
@@ -276,16 +272,16 @@ class AddressGuard:
             raise OSError("the name cannot be resolved") from None
         if not texts:
             raise OSError("the name has no address")
-        found = [address for text in texts if (address := _to_address(text)) is not None]
-        if len(found) < len(texts):
+        addresses = [address for text in texts if (address := _to_address(text)) is not None]
+        if len(addresses) < len(texts):
             raise Refused("forbidden_address", "the host resolves to an invalid address")
         if self.is_home(target):
-            if not all(address.is_loopback for address in found):
+            if not all(address.is_loopback for address in addresses):
                 raise Refused("forbidden_address", "the host is not on this machine")
         else:
-            for address in found:
+            for address in addresses:
                 _check_public(address)
-        return [str(address) for address in found]
+        return [str(address) for address in addresses]
 
 
 def _to_address(host: str) -> Address | None:

@@ -74,14 +74,14 @@ class FileServer:
             return part.stat().st_size if part.exists() else 0
 
         def attempt(_: int) -> None:
-            known = mark.read_text(encoding="utf-8") if mark.exists() and size() else ""
-            headers = {"Range": f"bytes={size()}-", "If-Range": known} if known else {}
+            validator = mark.read_text(encoding="utf-8") if mark.exists() and size() else ""
+            headers = {"Range": f"bytes={size()}-", "If-Range": validator} if validator else {}
             with self._request(path, headers) as response:
                 if response.status == 416:
                     part.unlink(missing_ok=True)
                     raise Retryable(self._error(path, "broke_off", "the server refused to resume the download"))
                 self._check_status(path, response, (200, 206))
-                self._receive(path, response, part, mark, resumes=bool(known))
+                self._receive(path, response, part, mark, resumes=bool(validator))
             part.replace(target)
             mark.unlink(missing_ok=True)
 

@@ -28,8 +28,8 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.base.progress import stop_if_cancelled
+from entrez_kit.base.redaction import redact_url
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import Responder, faults
 from entrez_kit.services.transport.download.addresses import AddressGuard, Refused, RequestTarget, parse_target
@@ -79,8 +79,8 @@ class Downloaded:
     @property
     def charset(self) -> str | None:
         """The character encoding that the server names, if any."""
-        found = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
-        return found[1] if found else None
+        match = re.search(r"charset\s*=\s*[\"']?([A-Za-z0-9._:-]{1,40})", self.content_type, re.IGNORECASE)
+        return match[1] if match else None
 
 
 def download(
@@ -168,8 +168,8 @@ class _GuardedDownload:
             return target
         except Refused as exc:
             raise InvalidInput(
-                f"{_truncate_url(url)} cannot be downloaded: {exc.message}.",
-                invalid_input=_truncate_url(url),
+                f"{redact_url(url)} cannot be downloaded: {exc.message}.",
+                invalid_input=redact_url(url),
                 recovery_hint="Use an http or https URL on the public network.",
                 details={"reason": exc.reason},
             ) from None
@@ -304,7 +304,7 @@ class _GuardedDownload:
             raise _download_error(reason, target, f"status {status}", status=status)
         declared = response.headers.get("Content-Length", "")
         if declared.isascii() and declared.isdigit() and int(declared) > self._max_bytes:
-            raise self._too_large(target)
+            raise self._too_large_error(target)
         codings = {coding.strip().lower() for coding in response.headers.get("Content-Encoding", "").split(",")}
         if not codings <= _CODINGS:
             raise _download_error("invalid_response", target, "its body has an encoding that was not requested")
@@ -314,7 +314,7 @@ class _GuardedDownload:
             for chunk in self._yield_chunks(target, response, deadline):
                 body += chunk
                 if len(body) > self._max_bytes:
-                    raise self._too_large(target)
+                    raise self._too_large_error(target)
                 if len(body) >= HEAD_BYTES > len(body) - len(chunk):
                     _refuse_binaries(target, bytes(body), content_type)
         content = bytes(body)
@@ -345,7 +345,7 @@ class _GuardedDownload:
             stop_if_cancelled()
             yield chunk
 
-    def _too_large(self, target: RequestTarget) -> UpstreamError:
+    def _too_large_error(self, target: RequestTarget) -> UpstreamError:
         return _download_error("too_large", target, f"it has more than {self._max_bytes:,} bytes")
 
 
@@ -371,16 +371,9 @@ def _refuse_binaries(target: RequestTarget, content: bytes, content_type: str) -
         raise _download_error("not_a_page", target, "it is binary data, neither a page nor a PDF")
 
 
-def _truncate_url(url: str) -> str:
-    """Return an invalid URL for messages, without user name and parameters, in at most 200 characters."""
-    text = re.sub(r"[?#].*", "?…", re.sub(r"(?<![^/\s])[^/\s]*@", "…@", url, flags=re.DOTALL), flags=re.DOTALL)
-    text = " ".join(re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text).split())
-    return cut_end(text, 200)
-
-
-def _download_error(reason: str, target: RequestTarget, what: str, **details: object) -> UpstreamError:
+def _download_error(reason: str, target: RequestTarget, problem: str, **details: object) -> UpstreamError:
     return UpstreamError(
-        f"{target.shown} could not be downloaded: {what}.",
+        f"{target.shown} could not be downloaded: {problem}.",
         recovery_hint="Open the URL in a browser; many publishers reject programs.",
         details={"reason": reason, "host": target.host, **details},
     )
