@@ -14,12 +14,16 @@ from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.folder import Review, open_review
 from entrez_kit.reviews.output_files import remove_outputs, write_output
-from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, make_slug, sort_key, to_ris
+from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, sort_key, to_ris
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
 
 FOLDER: Final = "screening"
+ALL: Final = "all.ris"
+"""The file of all works."""
+_RESERVED: Final = frozenset(("all", "con", "prn", "aux", "nul"))
+"""Sources whose file needs another name: that of all works, and devices of Windows."""
 ScreeningStage = Literal["title_abstract", "full_text"]
 _COMPLETED: Final = (("DO",), ABSTRACT_TAGS, ("UR",), ("KW",), ("LA",))
 """Fields that a duplicate adds if the record has none."""
@@ -61,8 +65,9 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
         works = _select_works(review, request)
         files: dict[str, tuple[str | None, list[str]]] = {}
         for record, text in works:
-            files.setdefault(f"{make_slug(record.source)}.ris", (record.source, []))[1].append(text)
-        files["all.ris"] = None, [text for _, text in works]
+            name = f"{record.slug}_.ris" if record.slug in _RESERVED else f"{record.slug}.ris"
+            files.setdefault(name, (record.source, []))[1].append(text)
+        files[ALL] = None, [text for _, text in works]
         folder = f"{FOLDER}/{request.stage}"
         remove_outputs(review.folder, folder, ".ris")
         for name, (_source, texts) in files.items():

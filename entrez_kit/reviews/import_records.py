@@ -16,6 +16,7 @@ from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.folder import get_now, open_review, save
 from entrez_kit.reviews.journal import FileOfRun, Run
 from entrez_kit.reviews.records import convert_entries, make_slug
+from entrez_kit.reviews.review_settings import fold_source
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -70,10 +71,12 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     """
     started = get_now()
     with open_review(request.folder) as review:
-        slug = make_slug(request.source)
-        names = {make_slug(record.source): record.source for record in review.records}
-        names |= {make_slug(name): name for name in review.settings.sources}
-        source, number = names.get(slug, request.source), review.next_run
+        folded = fold_source(request.source)
+        slugs = {fold_source(record.source): record.slug for record in review.records}
+        names = {fold_source(record.source): record.source for record in review.records}
+        names |= {fold_source(name): name for name in review.settings.sources}
+        source, number = names.get(folded, request.source), review.next_run
+        slug = slugs.get(folded) or make_slug(source, slugs.values())
         if slug == "pubmed" and any(run.step == "search" for run in review.runs):
             raise InvalidInput(
                 "The records of PubMed come from the search of this review.",
@@ -90,7 +93,7 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
         listed: list[FileOfRun] = []
         new = []
         for name, file in zip(file_names, files, strict=True):
-            imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
+            imported = list(convert_entries((entry for entry in entries if entry.file == name), source, slug, number))
             fresh = [record for record in imported if record.id not in known_ids]
             known_ids |= {record.id for record in fresh}
             new += fresh

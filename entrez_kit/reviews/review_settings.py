@@ -1,6 +1,7 @@
 """The settings of a review, ``review.toml``, which only people edit after ``review init``."""
 
 import tomllib
+import unicodedata
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -63,8 +64,14 @@ class ReviewSettings(_SettingsTable):
 
     def get_source(self, name: str) -> SourceSettings:
         """Return the settings of a source; defaults if it has none."""
-        wanted = name.casefold()
-        return next((one for key, one in self.sources.items() if key.casefold() == wanted), SourceSettings())
+        wanted = fold_source(name)
+        return next((one for key, one in self.sources.items() if fold_source(key) == wanted), SourceSettings())
+
+
+def fold_source(name: str) -> str:
+    """Return the name of a source without differences of case, spaces and punctuation; all letters stay different."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join("".join(letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in folded).split())
 
 
 def read_settings(text: str, name: str) -> ReviewSettings:
