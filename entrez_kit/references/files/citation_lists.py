@@ -1,14 +1,12 @@
 """Read references to look up from BibTeX and CSV files."""
 
-import csv
-import io
 import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.tables import TableError, read_table
 from entrez_kit.references.files.read_bibtex import read_bibtex
 
-MAX_FIELD: Final = 16 * 1024 * 1024
 COLUMNS: Final = {
     "journal": ("journal", "journaltitle", "journal_title", "source"),
     "year": ("year", "date", "pub_year", "publication_year"),
@@ -58,13 +56,10 @@ def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
 
 
 def _read_csv_citations(text: str) -> list[dict[str, str]]:
-    text = text.removeprefix("\ufeff")
-    header = text.lstrip().partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
-    csv.field_size_limit(MAX_FIELD)
     citations = []
     try:
-        names = {_normalize_column(name) for name in rows.fieldnames or []}
+        columns, rows = read_table(text)
+        names = {_normalize_column(name) for name in columns}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
                 f"The CSV file has no column for references; its header is {', '.join(sorted(names)) or 'empty'}.",
@@ -72,14 +67,12 @@ def _read_csv_citations(text: str) -> list[dict[str, str]]:
                 "line.",
                 details={"reason": "bad_csv"},
             )
-        for row in rows:
-            values = {_normalize_column(name): value for name, value in row.items() if name}
-            if any((value or "").strip() for value in values.values()):
-                citations.append(_build_citation(values))
-    except csv.Error as exc:
+        for _, row in rows:
+            citations.append(_build_citation({_normalize_column(name): value for name, value in row.items() if name}))
+    except TableError as exc:
         raise InvalidInput(
-            f"The CSV file cannot be read: {exc}.",
-            recovery_hint="Look for a missing quote, or give the references as BibTeX.",
+            f"The CSV file cannot be read: line {exc.line}: {exc.problem}.",
+            recovery_hint="Correct this line, or give the references as BibTeX.",
             details={"reason": "bad_csv"},
         ) from None
     return citations
