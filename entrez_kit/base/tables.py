@@ -21,7 +21,7 @@ class TableError(ValueError):
     """A row that cannot be read.
 
     Args:
-        problem: what is wrong with the row.
+        problem: the problem of the row.
         line: the first line of the row.
     """
 
@@ -57,7 +57,7 @@ def name_cells(rows: Iterable[Row]) -> tuple[list[str], Iterator[NamedRow]]:
 
 
 def _name_rows(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[NamedRow]:
-    """Yield rows by the names of the columns. All complete rows can end with a delimiter, or none."""
+    """Yield rows by the names of the columns. Rows can end with a delimiter if all complete rows do."""
     complete: Row | None = None
     for line, cells in rows:
         if len(cells) >= len(columns):
@@ -77,7 +77,7 @@ def read_rows(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
     """Yield the rows of a table, also empty ones.
 
     Some programs do not quote cells with quotation marks in tables with tabs. There, a line with a cell for each
-    column is a row, whatever quotation marks its cells have.
+    column is a row, and its quotation marks are characters.
 
     Args:
         lines: the lines with their ends.

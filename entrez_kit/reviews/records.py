@@ -12,6 +12,7 @@ from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.tagged_fields import (
@@ -94,8 +95,9 @@ class ReviewRecord(Result):
 
     @property
     def title(self) -> str:
-        """Its title; "(no title)" without one."""
-        return get_first_value(self.fields, *TITLE_TAGS) or get_first_value(self.fields, "N1") or "(no title)"
+        """Its title as plain text; "(no title)" without one."""
+        title = get_first_value(self.fields, *TITLE_TAGS) or get_first_value(self.fields, "N1")
+        return convert_to_plain_text(title) or "(no title)"
 
     @property
     def authors(self) -> list[str]:

@@ -1,5 +1,6 @@
 """The settings of a review, ``review.toml``, which only people edit after ``review init``."""
 
+import re
 import tomllib
 import unicodedata
 from typing import Annotated, Any, Final, Literal
@@ -32,9 +33,9 @@ class PubMedSettings(_SettingsTable):
 
 
 class SourceSettings(_SettingsTable):
-    """What only a person knows about a source of imported files."""
+    """What only a person knows about a source of imported files; ``kind`` is by default found by the name."""
 
-    kind: SourceKind = "database"
+    kind: SourceKind | None = None
     platform: Text = ""
     searched: Text = ""
     strategy: Text = ""
@@ -66,6 +67,19 @@ class ReviewSettings(_SettingsTable):
         """Return the settings of a source; defaults if it has none."""
         wanted = fold_source(name)
         return next((one for key, one in self.sources.items() if fold_source(key) == wanted), SourceSettings())
+
+    def get_kind(self, name: str) -> SourceKind:
+        """Return the kind of a source: from the settings, or else a register if its name is that of one."""
+        return self.get_source(name).kind or ("register" if _REGISTER.match(fold_source(name)) else "database")
+
+
+_REGISTER: Final = re.compile(
+    r"(?:(?:who|nih|nlm|us|eu|european union) )?"
+    r"(?:clinical ?trials? ?gov|clinical trials? (?:register|registry|information system)|ct ?gov|"
+    r"ictrp|international clinical trials registry platform|eu ?ctr|eudract|ctis|isrctn|anzctr|chictr|jrct|jprn|"
+    r"umin ?ctr|drks|german clinical trials register|rebec|ctri|pactr|irct|rpcec|tctr|slctr|lbctr)\b"
+)
+"""The beginning of the folded names of trial registers. CENTRAL, with records of many sources, is a database."""
 
 
 def fold_source(name: str) -> str:
@@ -127,7 +141,8 @@ def write_settings(title: str, dialect: str | None) -> str:
 
 
 _HELP: Final = """
-# A source of imported files. kind: database, register, website, organisation or citations.
+# A source of imported files. kind: database, register, website, organisation or citations. Without a kind, a source
+# with the name of a trial register (ClinicalTrials.gov, ICTRP, ISRCTN) is a register, and another one is a database.
 # [sources.Embase]
 # kind = "database"
 # platform = "Embase.com (Elsevier)"

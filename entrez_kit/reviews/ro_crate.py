@@ -17,6 +17,8 @@ CRATE: Final = "ro-crate-metadata.json"
 SPECIFICATION: Final = "https://w3id.org/ro/crate/1.3"
 PROFILE: Final = "https://w3id.org/ro/wfrun/process/0.6"
 REPORT: Final = "report"
+EXPORTED: Final = "screening"
+"""The folder of the exported works, with a folder for each stage."""
 NO_LICENSE: Final = "The authors of the review have not named a license."
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "review.toml": "Settings of the review",
@@ -36,6 +38,7 @@ _TYPES: Final[Mapping[str, str]] = {
     "html": "text/html",
     "jsonl": "application/jsonl",
     "md": "text/markdown",
+    "ris": "application/x-research-info-systems",
     "svg": "image/svg+xml",
     "toml": "application/toml",
 }
@@ -112,11 +115,17 @@ def _describe_files(files: Mapping[str, bytes]) -> Iterator[Entity]:
         yield {
             "@id": _to_id(name),
             "@type": "File",
-            "name": DESCRIPTIONS.get(name, f"Strategy {name.rpartition('/')[2]}"),
+            "name": DESCRIPTIONS.get(name) or _describe_file(name),
             "encodingFormat": _TYPES.get(name.rpartition(".")[2].lower(), "text/plain"),
             "contentSize": str(len(content)),
             "sha256": hashlib.sha256(content).hexdigest(),
         }
+
+
+def _describe_file(name: str) -> str:
+    """Return the description of a strategy, or of an exported file of works."""
+    folder, _, file = name.rpartition("/")
+    return f"Works to screen, {file}" if folder.startswith(f"{EXPORTED}/") else f"Strategy {file}"
 
 
 def _describe_run(run: Run, known: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:
