@@ -25,6 +25,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
+from entrez_kit.base.tables import TableError, name_cells, read_rows
 
 from ._files import get_stdin, read_content
 from ._state import STDIN
@@ -183,7 +184,8 @@ def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Seq
         return
     column = _find_id_column(first, columns)
     if column is not None:
-        yield from _read_table(*column, (line for _, line in lines), name, known)
+        table = (f"{line}\n" for line in itertools.chain((first,), (line for _, line in lines)))
+        yield from _read_table(*column, table, begin, name, known)
         return
     if name.lower().endswith(TABLE_SUFFIXES) and not any(map(known, split_ids(first))):
         raise _no_column_error(name, first, columns)
@@ -280,16 +282,19 @@ def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidI
     )
 
 
-def _read_table(column: int, delimiter: str, lines: Iterable[str], name: str, known: Known) -> Iterator[str]:
+def _read_table(
+    column: int, delimiter: str, lines: Iterable[str], begin: int, name: str, known: Known
+) -> Iterator[str]:
+    """Yield the ids in a column of a table whose header is in the line ``begin`` of its file."""
     try:
-        for number, row in enumerate(csv.reader((f"{line}\n" for line in lines), delimiter=delimiter), start=1):
-            if column < len(row):
-                yield from split_line(row[column], f"{name}, row {number}", known)
-    except csv.Error as exc:
+        columns, rows = name_cells(read_rows(lines, delimiter))
+        for line, row in rows:
+            yield from split_line(row[columns[column]], f"{name}, line {begin + line - 1}", known)
+    except TableError as exc:
         raise InvalidInput(
-            f"{name} starts like a table, but cannot be parsed as one: {exc}.",
+            f"{name}, line {begin + exc.line - 1}: {exc.problem}.",
             invalid_input=name,
-            recovery_hint="Give the identifiers one per line.",
+            recovery_hint="Correct this line, or give the identifiers one per line.",
             details={"reason": "bad_table"},
         ) from None
 

@@ -11,11 +11,11 @@ from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
 from entrez_kit.reviews.export_works import SCREEN_EXPORT
-from entrez_kit.reviews.import_decisions import SCREEN_IMPORT
+from entrez_kit.reviews.import_decisions import DIFFERENT, IN_REVIEW, SCREEN_IMPORT, ScreenImportResult
 from entrez_kit.reviews.import_records import IMPORT_RECORDS
 from entrez_kit.reviews.init_review import INIT_REVIEW
 from entrez_kit.reviews.search_review import SEARCH_REVIEW
-from entrez_kit.reviews.show_status import SHOW_STATUS
+from entrez_kit.reviews.show_status import CONTRADICTORY, SHOW_STATUS
 from entrez_kit.reviews.update_review import UPDATE_REVIEW
 from entrez_kit.reviews.write_report import WRITE_REPORT
 from entrez_kit.strategies.strategy_text import read_strategy_text
@@ -104,6 +104,7 @@ def import_command(
 ) -> None:
     """Import the records of another database. Records of an earlier import are not added again.
 
+    A trial register is recognized by its name. Set the kind of other registers and of websites in review.toml.
     entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
     """
     options["files"] = [read_records(ctx, file) for file in files]
@@ -115,12 +116,16 @@ def import_command(
 def dedupe_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Link the records of the same work. The exit status is 4 if a person should decide pairs in duplicates.csv.
 
+    It is 4 too if the records of a work have decisions of screening that contradict each other.
+
     entrez-kit review dedupe
     """
     result = _run_step(ctx, DEDUPE_RECORDS, options, "Comparing")
     if result is not None and result.undecided:
         pairs = f"{format_count(len(result.undecided), 'pair')} of records"
         warn(ctx, f"Decide {pairs} in {result.file}: same, different or family. Then repeat the command.")
+    is_contradictory = result is not None and any(one.code == CONTRADICTORY for one in result.warnings)
+    if result is not None and (result.undecided or is_contradictory):
         raise typer.Exit(int(Exit.PARTIAL))
 
 
@@ -184,18 +189,39 @@ def screen_import_command(
 ) -> None:
     """Import screening decisions.
 
-    Rows that are unknown or contradict earlier decisions are listed and not applied. The exit status is then 4.
+    Rows that are unknown or contradict other decisions are listed and not applied. The exit status is then 4.
     From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
     From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
     """
     options["files"] = [read_records(ctx, file) for file in files]
     result = _run_step(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
-        rows = {"of unknown records": result.unknown, "that contradict other decisions": result.contradictory}
-        counts = [f"{format_count(len(found), 'row')} {what}" for what, found in rows.items() if found]
-        replace = "" if options.get("replace") or not result.contradictory else " --replace replaces earlier decisions."
-        warn(ctx, f"Not applied: {' and '.join(counts)}.{replace}")
+        warn(ctx, _describe_rest(result))
         raise typer.Exit(int(Exit.PARTIAL))
+
+
+def _describe_rest(result: ScreenImportResult) -> str:
+    """Return how many rows were not applied, and what to do about each group of them."""
+    several = [row for row in result.unknown if len(row.records) > 1]
+    different = [row for row in result.contradictory if row.why.startswith(DIFFERENT)]
+    earlier = [row for row in result.contradictory if row.why.startswith(IN_REVIEW)]
+    groups = (
+        (len(result.unknown) - len(several), "of unknown records", ""),
+        (len(several), "with several matching records", "Add the ids of the records, or deduplicate them."),
+        (
+            len(different),
+            "with different decisions on one record",
+            "Resolve these conflicts in the screening program, or give a table with the columns id and decision.",
+        ),
+        (len(earlier), "in conflict with earlier decisions", "--replace replaces earlier decisions."),
+        (
+            len(result.contradictory) - len(different) - len(earlier),
+            "in conflict with another stage",
+            "Correct these rows, or the decisions of the other stage in screening.csv.",
+        ),
+    )
+    listed = " and ".join(f"{format_count(number, 'row')} {what}" for number, what, _ in groups if number)
+    return " ".join([f"Not applied: {listed}.", *(advice for number, _, advice in groups if number and advice)])
 
 
 @app.command("report")

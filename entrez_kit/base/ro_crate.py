@@ -20,6 +20,7 @@ _MEDIA_TYPES: Final[Mapping[str, str]] = {
     "jsonl": "application/jsonl",
     "md": "text/markdown",
     "pdf": "application/pdf",
+    "ris": "application/x-research-info-systems",
     "svg": "image/svg+xml",
     "toml": "application/toml",
     "txt": "text/plain",

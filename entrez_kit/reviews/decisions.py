@@ -2,10 +2,11 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
+from entrez_kit.base.tables import TableError, read_table
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.reviews.records import ID, ReviewRecord
 
@@ -44,45 +45,40 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
     Raises:
         InvalidInput: a column is missing, or a cell has an unknown value. The message has the line.
     """
-    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""), strict=True)
     try:
-        missing = [column for column in COLUMNS[:3] if column not in (rows.fieldnames or ())]
+        columns, rows = read_table(text)
+        missing = [column for column in COLUMNS[:3] if column not in columns]
         if missing:
             raise unreadable_error(name, f"the columns {', '.join(missing)} are missing", line=1)
-        decisions = []
-        for row in rows:
-            cells = {column: (row.get(column) or "").strip()[:MAX_CELL] for column in COLUMNS}
-            if not any(cells.values()):
-                continue
-            stage, choice = cells["stage"], cells["decision"]
-            problem = ""
-            if not ID.fullmatch(cells["id"]):
-                problem = f"{cells['id'][:60]!r} is not the id of a record"
-            elif stage not in STAGES:
-                problem = f"the stage must be {', '.join(STAGES)} (got {stage[:60]!r})"
-            elif choice not in CHOICES or (choice == "not_retrieved" and stage != "full_text"):
-                problem = (
-                    f"the decision must be include, exclude or, of full texts, not_retrieved (got {choice[:60]!r})"
-                )
-            elif stage == "before_screening" and choice != "exclude":
-                problem = "a decision before screening can only exclude"
-            if problem:
-                raise unreadable_error(name, problem, line=rows.line_num)
-            decisions.append(
-                ScreeningDecision(
-                    id=cells["id"].lower(),
-                    stage=cast("Stage", stage),
-                    decision=cast("Choice", choice),
-                    reason=cells["reason"],
-                    by=cells["by"],
-                    study=cells["study"],
-                    note=cells["note"],
-                    line=rows.line_num,
-                )
-            )
-    except csv.Error as exc:
-        raise unreadable_error(name, f"this is not a table: {exc}", line=rows.line_num) from None
-    return decisions
+        return [_read_decision(row, name, line) for line, row in rows]
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line) from None
+
+
+def _read_decision(row: Mapping[str, str], name: str, line: int) -> ScreeningDecision:
+    cells = {column: row.get(column, "").strip()[:MAX_CELL] for column in COLUMNS}
+    stage, choice = cells["stage"], cells["decision"]
+    problem = ""
+    if not ID.fullmatch(cells["id"]):
+        problem = f"{cells['id'][:60]!r} is not the id of a record"
+    elif stage not in STAGES:
+        problem = f"the stage must be {', '.join(STAGES)} (got {stage[:60]!r})"
+    elif choice not in CHOICES or (choice == "not_retrieved" and stage != "full_text"):
+        problem = f"the decision must be include, exclude or, of full texts, not_retrieved (got {choice[:60]!r})"
+    elif stage == "before_screening" and choice != "exclude":
+        problem = "a decision before screening can only exclude"
+    if problem:
+        raise unreadable_error(name, problem, line=line)
+    return ScreeningDecision(
+        id=cells["id"].lower(),
+        stage=cast("Stage", stage),
+        decision=cast("Choice", choice),
+        reason=cells["reason"],
+        by=cells["by"],
+        study=cells["study"],
+        note=cells["note"],
+        line=line,
+    )
 
 
 def write_decisions(decisions: Iterable[ScreeningDecision], records: Sequence[ReviewRecord]) -> str:

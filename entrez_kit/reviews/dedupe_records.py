@@ -16,10 +16,12 @@ from entrez_kit.references.merge.merge_documents import (
     UndecidedPair,
 )
 from entrez_kit.references.merge.merge_references import merge_entries
-from entrez_kit.references.merge.review import ReviewRow, read_review, write_review
+from entrez_kit.references.merge.review import write_review
 from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
+from entrez_kit.reviews.pairs import read_pairs
 from entrez_kit.reviews.records import ReviewRecord, convert_to_entries
 from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.reviews.show_status import warn_of_contradictions
 from entrez_kit.services import Services
 
 
@@ -58,12 +60,13 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
         else:
             run = review.end_run("dedupe", started, counts=counts, warnings=result.warnings)
             save(review, run, pairs=pairs)
+        warnings = [*result.warnings, *warn_of_contradictions(review)]
     return DedupeResult(
         run=number,
         counts=result.counts,
         sources=result.databases,
         undecided=result.undecided,
-        warnings=result.warnings,
+        warnings=warnings,
     )
 
 
@@ -73,10 +76,7 @@ def link_duplicates(review: Review) -> tuple[MergeResult, str]:
     A work keeps its representative: a record with a decision of screening, or else the one of the earliest run. New
     records of an update follow known ones.
     """
-    earlier: list[ReviewRow] = []
-    text = review.read_file(PAIRS)
-    if text:
-        earlier = read_review(text, PAIRS)
+    earlier = read_pairs(review)
     decisions = [
         Decision(
             members=list(row.members),

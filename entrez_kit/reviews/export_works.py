@@ -13,14 +13,18 @@ from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS
 from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE
 from entrez_kit.reviews.dedupe_records import list_works
-from entrez_kit.reviews.folder import Review, open_review
+from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
 from entrez_kit.reviews.output_files import remove_outputs, write_output
-from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, make_slug, sort_key, to_ris
+from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, sort_key, to_ris
+from entrez_kit.reviews.ro_crate import CRATE, EXPORTED
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
 
-FOLDER: Final = "screening"
+ALL: Final = "all.ris"
+"""The file of all works."""
+_RESERVED: Final = frozenset(("all", "con", "prn", "aux", "nul"))
+"""Sources whose file needs another name: that of all works, and devices of Windows."""
 ScreeningStage = Literal["title_abstract", "full_text"]
 _COMPLETED: Final = (("DO",), ABSTRACT_TAGS, ("UR",), ("KW",), ("LA",))
 """Fields that a duplicate adds if the record has none."""
@@ -62,12 +66,15 @@ def export_screening(_: Services, request: ScreenExportRequest) -> ScreenExportR
         works = _select_works(review, request)
         files: dict[str, tuple[str | None, list[str]]] = {}
         for record, text in works:
-            files.setdefault(f"{make_slug(record.source)}.ris", (record.source, []))[1].append(text)
-        files["all.ris"] = None, [text for _, text in works]
-        folder = f"{FOLDER}/{request.stage}"
+            name = f"{record.slug}_.ris" if record.slug in _RESERVED else f"{record.slug}.ris"
+            files.setdefault(name, (record.source, []))[1].append(text)
+        files[ALL] = None, [text for _, text in works]
+        folder = f"{EXPORTED}/{request.stage}"
         remove_outputs(review.folder, folder, ".ris")
         for name, (_source, texts) in files.items():
             write_output(review.folder, f"{folder}/{name}", "".join(f"{text}\n\n" for text in texts).encode())
+        if (review.folder / CRATE).exists():
+            replace_files(review.folder, {CRATE: describe_files(review, {})})
     return ScreenExportResult(
         stage=request.stage,
         works=len(works),

@@ -205,6 +205,9 @@ def _count_boxes(
         boxes |= dict.fromkeys(_AFTER_DEDUPLICATION, None)
     if (True, "title_abstract") not in stages:
         boxes |= dict.fromkeys(_SCREENING, None)
+    for is_main, names in ((True, _REMOVED), (False, ("other_removed",))):
+        if not any(work.stages for work in works if work.is_main == is_main) and (is_main or sets["other_works"]):
+            boxes |= {name: None for name in names if not sets[name]}
     for is_main, prefix in ((True, "dbr"), (False, "other")):
         if (is_main, "full_text") not in stages and (is_main or sets["other_works"]):
             boxes |= {f"{prefix}_{name}": None for name in _FULL_TEXT}

@@ -31,7 +31,7 @@ from entrez_kit.reviews.decisions import ScreeningDecision, read_decisions, writ
 from entrez_kit.reviews.journal import Run, Step
 from entrez_kit.reviews.records import ReviewRecord, sort_key
 from entrez_kit.reviews.review_settings import FILE, ReviewSettings, describe_field_problem, read_settings
-from entrez_kit.reviews.ro_crate import list_described, write_crate
+from entrez_kit.reviews.ro_crate import EXPORTED, list_described, write_crate
 
 RECORDS: Final = "records.jsonl"
 RUNS: Final = "runs.jsonl"
@@ -335,7 +335,9 @@ def describe_files(review: Review, new: Mapping[str, bytes]) -> bytes:
         new: the new content of files that a command replaces.
     """
     files = dict(new)
-    for name in (*CHANGED, *list_described(review.settings)):
+    exported = [path for path in review.folder.glob(f"{EXPORTED}/*/*.ris") if not path.is_symlink()]
+    works = sorted(path.relative_to(review.folder).as_posix() for path in exported)
+    for name in (*CHANGED, *list_described(review.settings), *works):
         if name not in files and (content := read_bytes(review.folder, name, MAX_FILE)) is not None:
             files[name] = content
     return write_crate(review.settings, review.runs, files)

@@ -22,6 +22,11 @@ from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
 
+DIFFERENT: Final = "the decisions differ: "
+"""The reason of rows whose decisions contradict each other."""
+IN_REVIEW: Final = "the review has the decision "
+"""The reason of rows that contradict an earlier decision of the same stage."""
+
 
 class ScreenImportRequest(ReviewRequest):
     """Files with decisions."""
@@ -96,7 +101,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
         if imported.applied:
             number = review.next_run
             review.decisions = imported.decisions
-            compute_flow(review)  # contradictions with other stages are an error before anything is stored
+            compute_flow(review)  # contradictions in the file are an error before anything is stored
             run = review.end_run(
                 "screen_import",
                 started,
@@ -131,22 +136,13 @@ class _DecisionImport:
     def __init__(self, review: Review, request: ScreenImportRequest) -> None:
         self._request, self._review = request, review
         self._matcher = RowMatcher(review.records)
-        works = {record.id: record.work or record.id for record in review.records}
-        self._screened = {
-            works.get(decision.id, decision.id): decision
-            for decision in review.decisions
-            if decision.stage == "title_abstract"
-        }
-        self._known = {
-            works.get(decision.id, decision.id): decision
-            for decision in review.decisions
-            if decision.stage == request.stage
-        }
-        kinds = {name.casefold(): source.kind for name, source in review.settings.sources.items()}
+        self._works = {record.id: record.work or record.id for record in review.records}
+        self._earlier: dict[str, dict[Stage, ScreeningDecision]] = defaultdict(dict)
+        for decision in review.decisions:
+            self._earlier[self._works.get(decision.id, decision.id)][decision.stage] = decision
+        kinds = {record.source: review.settings.get_kind(record.source) for record in review.records}
         self._main = {
-            record.work or record.id
-            for record in review.records
-            if kinds.get(record.source.casefold(), "database") in ("database", "register")
+            record.work or record.id for record in review.records if kinds[record.source] in ("database", "register")
         }
         self.decisions = list(review.decisions)
         self.applied = self.unchanged = self.repeated = self.undecided = 0
@@ -176,7 +172,7 @@ class _DecisionImport:
         if not decided:
             return
         if len(choices) > 1:
-            self._refuse(work, decided, f"the decisions differ: {' and '.join(sorted(map(str, choices)))}")
+            self._refuse(work, decided, f"{DIFFERENT}{' and '.join(sorted(map(str, choices)))}")
             return
         choice = next(iter(choices))
         assert choice is not None
@@ -194,19 +190,17 @@ class _DecisionImport:
             by=AUTOMATION if self._request.automation else "",
             study=first.study if choice == "include" and self._request.stage == "full_text" else "",
         )
-        earlier = self._known.get(work)
+        earlier = self._earlier[work].get(new.stage)
         if earlier is not None:
             if (earlier.decision, earlier.reason) == (new.decision, new.reason or earlier.reason):
                 self.unchanged += 1
                 self.repeated += len(decided) - 1
                 return
             if not self._request.replace:
-                self._refuse(work, decided, f"the review has the decision {earlier.decision} {earlier.reason}".rstrip())
+                self._refuse(work, decided, f"{IN_REVIEW}{earlier.decision} {earlier.reason}".rstrip())
                 return
             self.decisions = [
-                decision
-                for decision in self.decisions
-                if not (decision.stage == new.stage and decision.id == earlier.id)
+                one for one in self.decisions if one.stage != new.stage or self._works.get(one.id, one.id) != work
             ]
         self.decisions.append(new)
         self.applied += 1
@@ -219,7 +213,14 @@ class _DecisionImport:
             return "only full texts can be not retrieved"
         if choice != "exclude" and stage == "before_screening":
             return "records are only excluded before screening"
-        screened = self._screened.get(work)
+        others = self._earlier[work]
+        if stage != "before_screening" and "before_screening" in others:
+            return "it was excluded before screening"
+        if stage == "before_screening" and others.keys() - {stage}:
+            return "it has a decision of screening"
+        if stage == "title_abstract" and choice == "exclude" and "full_text" in others:
+            return "it has a full-text decision"
+        screened = others.get("title_abstract")
         if stage == "full_text" and screened is not None and screened.decision == "exclude":
             return "it was excluded by title and abstract"
         if stage == "full_text" and screened is None and work in self._main:

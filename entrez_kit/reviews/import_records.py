@@ -16,6 +16,7 @@ from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.records import ReviewRecord, convert_entries, make_slug
+from entrez_kit.reviews.review_settings import fold_source
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -70,12 +71,13 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     """
     started = get_now()
     with open_review(request.folder) as review:
-        source, number = _name_source(review, request.source), review.next_run
+        (source, slug), number = _name_source(review, request.source), review.next_run
         files = [  # without the folders of the user
             file.model_copy(update={"source": source, "file": PurePath(file.file).name or file.file})
             for file in request.files
         ]
-        file_counts, new, warnings = _read_records(files, source, {record.id for record in review.records}, number)
+        known_ids = {record.id for record in review.records}
+        file_counts, new, warnings = _read_records(files, source, slug, known_ids, number)
         counts = {name: sum(getattr(file, name) for file in file_counts) for name in ("records", "added", "known")}
         if new:
             review.records += new
@@ -101,13 +103,18 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
     )
 
 
-def _name_source(review: Review, given_name: str) -> str:
-    """Return the name of a source as the review has it, if it has this source.
+def _name_source(review: Review, given_name: str) -> tuple[str, str]:
+    """Return the name of a source, as the review has it if it has this source, and its name in ids of records.
 
     Raises:
         InvalidInput: the source is PubMed, which this review searches.
     """
-    slug = make_slug(given_name)
+    folded = fold_source(given_name)
+    slugs = {fold_source(record.source): record.slug for record in review.records}
+    names = {fold_source(record.source): record.source for record in review.records}
+    names |= {fold_source(name): name for name in review.settings.sources}
+    source = names.get(folded, given_name)
+    slug = slugs.get(folded) or make_slug(source, slugs.values())
     if slug == "pubmed" and any(run.step == "search" for run in review.runs):
         raise InvalidInput(
             "The records of PubMed come from the search of this review.",
@@ -115,17 +122,16 @@ def _name_source(review: Review, given_name: str) -> str:
             recovery_hint="Name the source of these files, such as MEDLINE (Ovid).",
             details={"reason": "source_searched"},
         )
-    names = {make_slug(record.source): record.source for record in review.records}
-    names |= {make_slug(name): name for name in review.settings.sources}
-    return names.get(slug, given_name)
+    return source, slug
 
 
 def _read_records(
-    files: Sequence[FileToMerge], source: str, known_ids: Iterable[str], number: int
+    files: Sequence[FileToMerge], source: str, slug: str, known_ids: Iterable[str], number: int
 ) -> tuple[list[FileOfRun], list[ReviewRecord], list[Warn]]:
     """Read the records of files of one source.
 
     Args:
+        slug: the name of the source in ids of records.
         known_ids: the ids of the records that the review already has.
         number: the number of the run.
 
@@ -137,7 +143,7 @@ def _read_records(
     file_counts: list[FileOfRun] = []
     new: list[ReviewRecord] = []
     for name, file in zip(file_names, files, strict=True):
-        imported = list(convert_entries((entry for entry in entries if entry.file == name), source, number))
+        imported = list(convert_entries((entry for entry in entries if entry.file == name), source, slug, number))
         fresh = [record for record in imported if record.id not in seen_ids]
         seen_ids |= {record.id for record in fresh}
         new += fresh

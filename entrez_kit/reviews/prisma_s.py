@@ -4,10 +4,12 @@ import re
 from typing import Final
 
 from entrez_kit.base.frontend_text import join_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result
 from entrez_kit.reviews.flow import Flow
-from entrez_kit.reviews.folder import Review
+from entrez_kit.reviews.folder import PAIRS, Review
 from entrez_kit.reviews.journal import Run
+from entrez_kit.reviews.pairs import count_pairs
 from entrez_kit.reviews.review_settings import SOURCE
 
 ITEMS: Final = (
@@ -31,6 +33,7 @@ ITEMS: Final = (
 _NUMBER: Final = re.compile(r"[#S]?([0-9]{1,6})[.):]?\s++")
 STRATEGIES: Final = 8
 """The item with the strategies of all databases."""
+DEDUPLICATION: Final = 16
 PLATFORM: Final = "PubMed (NCBI), searched with the E-utilities"
 
 
@@ -48,6 +51,7 @@ def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
     settings = review.settings
     answers = _answer_items(review, flow)
     without = _list_without_strategy(review, flow)
+    undecided = count_pairs(review).undecided
     items = []
     for number, name in enumerate(ITEMS, start=1):
         answer = settings.prisma_s.get(str(number), "")
@@ -55,6 +59,9 @@ def list_items(review: Review, flow: Flow) -> list[PrismaItem]:
         is_open = not texts
         if number == STRATEGIES and without and not answer:
             texts.append(f"To be completed: no strategy file of {join_names(without)} (strategy in review.toml).")
+            is_open = True
+        if number == DEDUPLICATION and undecided:
+            texts.append(f"To be completed: {format_count(undecided, 'pair is', 'pairs are')} undecided in {PAIRS}.")
             is_open = True
         missing = f"To be completed: add {number} to [prisma_s] in review.toml."
         items.append(PrismaItem(number=number, name=name, text=" ".join(texts) or missing, is_open=is_open))
@@ -152,6 +159,8 @@ def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
     if merged is not None and duplicates is not None:
         answers[16] = (
             f"entrez-kit {merged.version} linked {duplicates:,} duplicates among {len(review.records):,} records by "
-            "identifiers, title, authors and place. Unclear pairs were decided by people (duplicates.csv)."
+            "identifiers, title, authors and place."
         )
+        if decided := count_pairs(review).decided:
+            answers[16] += f" {format_count(decided, 'pair was', 'pairs were')} decided by people ({PAIRS})."
     return answers

@@ -1,7 +1,5 @@
 """Read the decisions in files of Covidence, Rayyan and ASReview, and in tables of people."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +7,8 @@ from pathlib import PurePath
 from typing import Final
 
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.tables import TableError, read_table
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
@@ -83,20 +83,15 @@ def read_rows(files: Sequence[FileToMerge]) -> Iterator[Row]:
 
 
 def _read_table(text: str, name: str) -> Iterator[Row]:
-    text = text.lstrip("\ufeff")
-    header = text.partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
     try:
-        for number, row in enumerate(rows):
+        _, rows = read_table(text)
+        for number, (line, row) in enumerate(rows):
             if number >= MAX_ROWS:
-                raise unreadable_error(name, "the table is too long", line=rows.line_num)
-            cells = [
-                (str(key or "").strip().lower(), value.strip()) for key, value in row.items() if isinstance(value, str)
-            ]
-            if any(value for _, value in cells):
-                yield _read_row(cells, f"{name}, line {rows.line_num}")
-    except csv.Error as exc:
-        raise unreadable_error(name, f"this is not a table: {exc}", line=rows.line_num) from None
+                raise unreadable_error(name, "the table is too long", line=line)
+            cells = [(column.strip().lower(), value.strip()) for column, value in row.items()]
+            yield _read_row(cells, f"{name}, line {line}")
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line) from None
 
 
 def _read_references(file: FileToMerge) -> Iterator[Row]:
@@ -112,7 +107,7 @@ def _read_row(cells: Sequence[tuple[str, str]], place: str) -> Row:
     by_name = dict(reversed(cells))
     ids = dict.fromkeys(match.lower() for _, value in cells for match in ID.findall(value))
     keys = dict.fromkeys(key for name, value in cells if name in _IDS for key in _read_keys(name, value))
-    title = by_name.get("title") or by_name.get("primary_title") or ""
+    title = convert_to_plain_text(by_name.get("title") or by_name.get("primary_title"))
     year = re.search(r"[12][0-9]{3}", by_name.get("year") or by_name.get("published year") or "")
     # The titles and abstracts of articles about screening could have the words of a program.
     notes = [value for name, value in cells if name not in ("title", "abstract", "ab", "ti", "t1", "n2")]

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, StringConstraints
@@ -12,12 +12,14 @@ from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Result, omit_if_empty
+from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
 from entrez_kit.references.files.tagged_fields import get_first_value, list_values
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry, read_entries
 from entrez_kit.references.merge.signatures import fold_title
+from entrez_kit.reviews.review_settings import fold_source
 
 ID_FORM: Final = r"ek-[a-z0-9_]{1,30}-[0-9a-f]{1,16}"
 ID: Final = re.compile(rf"(?<![\w-]){ID_FORM}(?![\w-])", re.IGNORECASE)
@@ -76,14 +78,20 @@ class ReviewRecord(Result):
     family: list[RecordId] = omit_if_empty([])
 
     @property
+    def slug(self) -> str:
+        """The source in its id and in the names of files."""
+        return self.id.split("-")[1]
+
+    @property
     def is_duplicate(self) -> bool:
         """Whether another record represents its work."""
         return self.work is not None and self.work != self.id
 
     @property
     def title(self) -> str:
-        """Its title; "(no title)" without one."""
-        return get_first_value(self.fields, *TITLE_TAGS) or get_first_value(self.fields, "N1") or "(no title)"
+        """Its title as plain text; "(no title)" without one."""
+        title = get_first_value(self.fields, *TITLE_TAGS) or get_first_value(self.fields, "N1")
+        return convert_to_plain_text(title) or "(no title)"
 
     @property
     def authors(self) -> list[str]:
@@ -139,14 +147,29 @@ def list_changes(old: ReviewRecord, new: ReviewRecord) -> list[str]:
     return [name for name in FACETS if sorted(before[name]) != sorted(after[name])]
 
 
-def make_slug(source: str) -> str:
-    """Return the name of a source as a part of ids and file names."""
-    return re.sub(r"[^a-z0-9]+", "_", source.casefold()).strip("_")[:30] or "source"
+def make_slug(source: str, taken: Collection[str] = ()) -> str:
+    """Return the name of a source as a part of ids and file names.
+
+    A name that is long, or has letters other than a to z, gets a checksum, so that two sources have different ids.
+
+    Args:
+        taken: the names of other sources.
+    """
+    folded = fold_source(source)
+    slug = re.sub(r"[^a-z0-9]+", "_", folded).strip("_")
+    if slug == folded.replace(" ", "_") and len(slug) <= MAX_SLUG and slug not in taken:
+        return slug
+    digest = hashlib.sha256(folded.encode()).hexdigest()[:CHECKSUM]
+    return f"{slug[: MAX_SLUG - CHECKSUM - 1].strip('_') or 'source'}_{digest}"
+
+
+MAX_SLUG: Final = 30
+CHECKSUM: Final = 8
 
 
 def sort_key(record: ReviewRecord) -> tuple[str, int, str]:
     """Return the key that orders records: by source, then by number or id."""
-    return make_slug(record.source), len(record.id), record.id
+    return record.slug, len(record.id), record.id
 
 
 def record_of_article(article: Article, source: str, run: int) -> ReviewRecord:
@@ -181,14 +204,13 @@ def record_without_data(pmid: str, source: str, run: int) -> ReviewRecord:
     return ReviewRecord(id=make_pubmed_id(source, pmid), source=source, added=run, pmid=pmid, fields=fields)
 
 
-def convert_entries(entries: Iterable[Entry], source: str, run: int) -> Iterator[ReviewRecord]:
+def convert_entries(entries: Iterable[Entry], source: str, slug: str, run: int) -> Iterator[ReviewRecord]:
     """Yield the records of an imported file.
 
-    The id depends on the content of the record only, so that the same record of a later file has the same id. Equal
-    records of one file are numbered.
+    The id depends on the source (its ``slug``) and the content of the record only, so that the same record of a later
+    file has the same id. Equal records of one file are numbered.
     """
     seen: Counter[tuple[str, str]] = Counter()
-    slug = make_slug(source)
     for entry in entries:
         keys, content = entry.keys, _fingerprint(entry)
         seen[entry.file, content] += 1

@@ -1,6 +1,8 @@
 """The settings of a review, ``review.toml``, which only people edit after ``review init``."""
 
+import re
 import tomllib
+import unicodedata
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -31,9 +33,9 @@ class PubMedSettings(_SettingsTable):
 
 
 class SourceSettings(_SettingsTable):
-    """What only a person knows about a source of imported files."""
+    """What only a person knows about a source of imported files; ``kind`` is by default found by the name."""
 
-    kind: SourceKind = "database"
+    kind: SourceKind | None = None
     platform: Text = ""
     searched: Text = ""
     strategy: Text = ""
@@ -63,8 +65,27 @@ class ReviewSettings(_SettingsTable):
 
     def get_source(self, name: str) -> SourceSettings:
         """Return the settings of a source; defaults if it has none."""
-        folded = name.casefold()
-        return next((source for key, source in self.sources.items() if key.casefold() == folded), SourceSettings())
+        folded = fold_source(name)
+        return next((source for key, source in self.sources.items() if fold_source(key) == folded), SourceSettings())
+
+    def get_kind(self, name: str) -> SourceKind:
+        """Return the kind of a source: from the settings, or else a register if its name is that of one."""
+        return self.get_source(name).kind or ("register" if _REGISTER.match(fold_source(name)) else "database")
+
+
+_REGISTER: Final = re.compile(
+    r"(?:(?:who|nih|nlm|us|eu|european union) )?"
+    r"(?:clinical ?trials? ?gov|clinical trials? (?:register|registry|information system)|ct ?gov|"
+    r"ictrp|international clinical trials registry platform|eu ?ctr|eudract|ctis|isrctn|anzctr|chictr|jrct|jprn|"
+    r"umin ?ctr|drks|german clinical trials register|rebec|ctri|pactr|irct|rpcec|tctr|slctr|lbctr)\b"
+)
+"""The beginning of the folded names of trial registers. CENTRAL, with records of many sources, is a database."""
+
+
+def fold_source(name: str) -> str:
+    """Return the name of a source without differences of case, spaces and punctuation; all letters stay different."""
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return " ".join("".join(letter if unicodedata.category(letter)[0] in "LMN" else " " for letter in folded).split())
 
 
 def read_settings(text: str, name: str) -> ReviewSettings:
@@ -120,7 +141,8 @@ def write_settings(title: str, dialect: str | None) -> str:
 
 
 _HELP: Final = """
-# A source of imported files. kind: database, register, website, organisation or citations.
+# A source of imported files. kind: database, register, website, organisation or citations. Without a kind, a source
+# with the name of a trial register (ClinicalTrials.gov, ICTRP, ISRCTN) is a register, and another one is a database.
 # [sources.Embase]
 # kind = "database"
 # platform = "Embase.com (Elsevier)"

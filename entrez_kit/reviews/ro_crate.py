@@ -12,6 +12,8 @@ from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.review_settings import ReviewSettings
 
 REPORT: Final = "report"
+EXPORTED: Final = "screening"
+"""The folder of the exported works, with a folder for each stage."""
 NO_LICENSE: Final = "The authors of the review have not named a license."
 DESCRIPTIONS: Final[Mapping[str, str]] = {
     "review.toml": "Settings of the review",
@@ -86,8 +88,14 @@ def list_described(settings: ReviewSettings) -> Iterator[str]:
 
 def _describe_files(files: Mapping[str, bytes]) -> Iterator[Entity]:
     for path, content in sorted(files.items()):
-        name = DESCRIPTIONS.get(path, f"Strategy {path.rpartition('/')[2]}")
+        name = DESCRIPTIONS.get(path) or _describe_file(path)
         yield describe_file(path, len(content), hashlib.sha256(content).hexdigest(), name=name)
+
+
+def _describe_file(name: str) -> str:
+    """Return the description of a strategy, or of an exported file of works."""
+    folder, _, file = name.rpartition("/")
+    return f"Works to screen, {file}" if folder.startswith(f"{EXPORTED}/") else f"Strategy {file}"
 
 
 def _describe_run(run: Run, known_files: set[tuple[str, str]], more: dict[str, Entity]) -> Entity:

@@ -2,12 +2,14 @@
 
 from typing import ClassVar, Final
 
-from entrez_kit.base.errors import StoreError
-from entrez_kit.core.model import Warned
+from entrez_kit.base.errors import InvalidInput, StoreError
+from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
+from entrez_kit.reviews.decisions import read_decisions
 from entrez_kit.reviews.flow import Flow, build_flow
-from entrez_kit.reviews.folder import Review, open_review
+from entrez_kit.reviews.folder import PAIRS, SCREENING, Review, open_review
 from entrez_kit.reviews.journal import Run
+from entrez_kit.reviews.pairs import count_pairs
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.services import Services
 
@@ -53,8 +55,26 @@ def show_status(_: Services, request: ReviewRequest) -> StatusResult:
 
 def compute_flow(review: Review) -> Flow:
     """Return the boxes of the flow diagram of a review."""
-    kinds = {name: source.kind for name, source in review.settings.sources.items()}
+    kinds = {record.source: review.settings.get_kind(record.source) for record in review.records}
     return build_flow(review.records, review.decisions, kinds, review.settings.previous)
+
+
+CONTRADICTORY: Final = "decisions_contradict"
+"""The reason of the error, and the code of the warning, about decisions that contradict each other."""
+
+
+def warn_of_contradictions(review: Review) -> list[Warn]:
+    """Return a warning if decisions in the folder contradict each other, for instance after their works were merged."""
+    if text := review.read_file(SCREENING):
+        review.decisions = read_decisions(text, SCREENING)  # with their present lines
+    try:
+        compute_flow(review)
+    except InvalidInput as exc:
+        if (exc.details or {}).get("reason") != CONTRADICTORY:
+            raise
+        advice = f"Keep one decision in {SCREENING}, or write different for the pair in {PAIRS} and deduplicate again."
+        return [Warn(code=CONTRADICTORY, message=f"{exc.message} {advice}")]
+    return []
 
 
 def find_next(review: Review, boxes: Flow) -> str:
@@ -62,7 +82,7 @@ def find_next(review: Review, boxes: Flow) -> str:
     steps = {run.step for run in review.runs}
     if not steps & {"search", "import", "update"}:
         return "review search"
-    if not review.is_deduplicated:
+    if not review.is_deduplicated or count_pairs(review).undecided:
         return "review dedupe"
     if boxes.boxes["awaiting_screening"]:
         return "review screen export"

@@ -24,6 +24,7 @@ from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
 from entrez_kit.reviews.search_review import ReviewRequest
+from entrez_kit.reviews.show_status import warn_of_contradictions
 from entrez_kit.services import Services
 
 KINDS: Final[Mapping[StandingStatus, ChangeKind]] = {
@@ -118,6 +119,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             warnings=[*warnings, *merged.warnings],
         )
         save(review, this_run, pairs=pairs)
+        contradictions = warn_of_contradictions(review)
     return UpdateResult(
         run=number,
         since=since,
@@ -126,7 +128,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
         counts=ordered,
         changes=changes,
         undecided=merged.counts.undecided,
-        warnings=this_run.warnings,
+        warnings=[*this_run.warnings, *contradictions],
     )
 
 

@@ -3,18 +3,20 @@
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.citations.pandoc import convert_markdown
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.draw_flow import draw_flow
-from entrez_kit.reviews.flow import Flow
+from entrez_kit.reviews.flow import MAX_NAMED, Flow
 from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.output_files import write_output
@@ -76,7 +78,7 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
             "flow.csv": _write_boxes(flow).encode(),
             "appendix.md": appendix.encode(),
         }
-        warnings = list(review.warnings)
+        warnings = [*review.warnings, *_warn_of_renamed_reasons(flow)]
         try:
             files["appendix.docx"] = convert_markdown(appendix, "docx", "Search strategies")
         except NotConfigured as exc:
@@ -97,14 +99,30 @@ def _write_boxes(flow: Flow) -> str:
     target = io.StringIO(newline="")
     writer = csv.writer(target, lineterminator="\n")
     writer.writerow(("data", "n"))
+    reasons = {"dbr_excluded": flow.reasons, "other_excluded": flow.other_reasons}
     for name, count in flow.boxes.items():
-        if name == "dbr_excluded" and flow.reasons:
-            writer.writerow((name, "; ".join(f"{reason}, {n}" for reason, n in flow.reasons.items())))
-        elif name == "other_excluded" and flow.other_reasons:
-            writer.writerow((name, "; ".join(f"{reason}, {n}" for reason, n in flow.other_reasons.items())))
-        else:
-            writer.writerow((name, "" if count is None else count))
+        counts = Counter[str]()
+        for reason, number in reasons.get(name, {}).items():
+            counts[_name_reason(reason)] += number
+        listed = "; ".join(f"{reason}, {number}" for reason, number in counts.items())
+        writer.writerow((name, listed or ("" if count is None else count)))
     return target.getvalue()
+
+
+def _name_reason(reason: str) -> str:
+    """Return a reason for flow.csv, in which a comma ends a reason and a semicolon separates reasons."""
+    return " / ".join(part for text in re.split("[,;]", reason) if (part := " ".join(text.split())))
+
+
+def _warn_of_renamed_reasons(flow: Flow) -> Iterator[Warn]:
+    """Yield a warning about the reasons that flow.csv writes with slashes."""
+    reasons = [reason for reason in {**flow.reasons, **flow.other_reasons} if re.search("[,;]", reason)]
+    if reasons:
+        message = (
+            f"flow.csv writes / in place of the commas and semicolons of {format_count(len(reasons), 'reason')}, "
+            f"because they separate reasons there: {'; '.join(map(_name_reason, reasons[:MAX_NAMED]))}."
+        )
+        yield Warn(code="reasons_renamed", message=message)
 
 
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]<>#+\-!|~$^&@\"'])")

@@ -1,6 +1,5 @@
 """Read claims and the ids that they cite: from a CSV, TSV, JSON or JSON Lines file, or from a draft with citations."""
 
-import csv
 import io
 import json
 import re
@@ -11,6 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import yield_sentence_breaks
+from entrez_kit.base.tables import TableError, detect_delimiter, name_cells, read_rows
 from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.claim_results import Claim
 from entrez_kit.references.files.references import Reference, unreadable_error
@@ -34,8 +34,8 @@ HINT: Final = (
 )
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
 _KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
-ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
 MAX_FIELD: Final = 1_000_000
+ID_COLUMNS: Final[Sequence[str]] = ("id", "ids", *_KINDS_OF_ID, "reference", "source", "cites")
 
 _QUOTES: Final = re.compile(r"“([^“”]+)”|„([^„“”]+)[“”]|«([^«»]+)»|\"([^\"]+)\"|(?<!\w)‘((?:[^‘’]|’(?=[a-z]))+)’")
 _MIN_QUOTED: Final = 4
@@ -149,17 +149,14 @@ def _find_id(reference: Reference) -> str | None:
 
 
 def _read_table(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:
-    delimiter = "\t" if kind == "tsv" else max(",;\t", key=text.partition("\n")[0].count)
-    csv.field_size_limit(MAX_FIELD)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
-    line = 1
+    delimiter = "\t" if kind == "tsv" else detect_delimiter(text)
     try:
-        for row in reader:
-            if any(value for value in row.values()):
-                yield line + 1, row
-            line = reader.line_num
-    except csv.Error as exc:
-        raise unreadable_error(name, f"line {reader.line_num}: {exc}", hint=HINT) from None
+        for line, row in name_cells(read_rows(io.StringIO(text, newline=""), delimiter))[1]:
+            if any(len(cell) > MAX_FIELD for cell in row.values()):
+                raise unreadable_error(name, f"a field larger than {MAX_FIELD:,} characters", line=line, hint=HINT)
+            yield line, row
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line, hint=HINT) from None
 
 
 def _read_json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[Any, Any]]]:

@@ -1,15 +1,13 @@
 """Read references to look up from BibTeX and CSV files."""
 
-import csv
-import io
 import re
 from typing import Any, Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import quote_value
+from entrez_kit.base.tables import TableError, read_table
 from entrez_kit.references.files.read_bibtex import read_bibtex
 
-MAX_FIELD: Final = 16 * 1024 * 1024
 COLUMNS: Final = {
     "journal": ("journal", "journaltitle", "journal_title", "source"),
     "year": ("year", "date", "pub_year", "publication_year"),
@@ -59,28 +57,23 @@ def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
 
 
 def _read_csv_citations(text: str) -> list[dict[str, str]]:
-    text = text.removeprefix("\ufeff")
-    header = text.lstrip().partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text), delimiter=max(",;\t", key=header.count))
-    csv.field_size_limit(MAX_FIELD)
     citations = []
     try:
-        names = {_normalize_column(name) for name in rows.fieldnames or []}
+        columns, rows = read_table(text)
+        names = {_normalize_column(name) for name in columns}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
-                f"The file has no column for references: its first line is {quote_value(header.strip())}.",
+                f"The file has no column for references: its first line is {quote_value(', '.join(columns))}.",
                 recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
                 "line.",
                 details={"reason": "bad_csv"},
             )
-        for row in rows:
-            values = {_normalize_column(name): value for name, value in row.items() if name}
-            if any((value or "").strip() for value in values.values()):
-                citations.append(_build_citation(values))
-    except csv.Error as exc:
+        for _, row in rows:
+            citations.append(_build_citation({_normalize_column(name): value for name, value in row.items() if name}))
+    except TableError as exc:
         raise InvalidInput(
-            f"The CSV file cannot be read: {exc}.",
-            recovery_hint="Look for a missing quote, or give the references as BibTeX.",
+            f"The CSV file cannot be read: line {exc.line}: {exc.problem}.",
+            recovery_hint="Correct this line, or give the references as BibTeX.",
             details={"reason": "bad_csv"},
         ) from None
     return citations

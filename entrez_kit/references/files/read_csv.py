@@ -1,11 +1,11 @@
 """Read tables of records (CSV, TSV) as PubMed, Scopus, Embase, the Cochrane Library and this program export them."""
 
-import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from entrez_kit.base.tables import NamedRow, Row, TableError, check_last_row, detect_delimiter, name_cells, read_rows
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.references.files.references import (
     OriginalRecord,
@@ -53,7 +53,10 @@ _LAST_PAGE: Final = ("page end", "last page")
 _READ: Final = frozenset((*_FIRST_PAGE, *_LAST_PAGE, "first author", "citation", "create date"))
 _CITATION: Final = re.compile(r"([^0-9]{3,200}?)[ .,;(]{1,3}(?:19|20)[0-9]{2}\b[^0-9]{1,20}[0-9]")
 """A place in the column of the source: "Journal of Clinical Invention (2015) 17:3 (245-253)"."""
-MAX_CELL: Final = 16 * 1024 * 1024
+_IDENTIFYING: Final = frozenset(column for field in ("title", "doi", "pmid") for column in COLUMNS[field])
+_FIELDS: Final = frozenset(column for columns in COLUMNS.values() for column in columns) | _TAGS.keys() | _READ
+MIN_NAMES: Final = 3
+"""The fewest names of fields in the first column of a table with a field in each row."""
 
 
 class CsvFile(ReferenceFile):
@@ -70,32 +73,62 @@ class CsvFile(ReferenceFile):
 
 
 def read_csv(text: str, name: str) -> CsvFile:
-    """Read a table of records.
+    """Read a table of records: a record in each row, or a field in each row, as Embase.com exports both.
 
     Raises:
-        InvalidInput: the table has no column with titles or identifiers, or it is malformed.
+        InvalidInput: the table has no column with titles or identifiers, or it is malformed or incomplete. The message
+            has the line.
     """
-    rows = [(row, line) for row, line in _read_rows(text.removeprefix("\ufeff"), name) if any(row.values())]
-    references = [_build_reference(row, number, line) for number, (row, line) in enumerate(rows, start=1)]
-    return CsvFile([row for row, _ in rows], references)
-
-
-def _read_rows(text: str, name: str) -> list[tuple[dict[str, str], int]]:
-    """Return the rows by folded column names, and the number of the last line of each."""
-    csv.field_size_limit(MAX_CELL)
-    header = text.lstrip().partition("\n")[0]
+    text = text.removeprefix("\ufeff")
     try:
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count))
-        names = {_fold(column) for column in rows.fieldnames or ()}
-        if not names & {column for field in ("title", "doi", "pmid") for column in COLUMNS[field]}:
-            problem = "this table has no column with the title, the DOI or the PMID"
-            raise unreadable_error(name, problem, hint="Name the columns in the first line: title, authors, doi ...")
-        return [
-            ({_fold(column): to_one_line(value) for column, value in row.items() if column}, rows.line_num)
-            for row in rows
-        ]
-    except csv.Error as exc:
-        raise unreadable_error(name, f"this table cannot be read: {exc}") from None
+        lines = list(read_rows(io.StringIO(text, newline=""), detect_delimiter(text)))
+        rows = _read_fields_by_row(lines) if _has_fields_by_row(lines) else _read_records_by_row(lines, name)
+        check_last_row(lines, text)
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line) from None
+    references = [_build_reference(row, number, line) for number, (line, row) in enumerate(rows, start=1)]
+    return CsvFile([row for _, row in rows], references)
+
+
+def _read_records_by_row(lines: Iterable[Row], name: str) -> list[NamedRow]:
+    """Return the records of a table whose first row has the names of the columns."""
+    columns, rows = name_cells(lines)
+    if not {_fold(column) for column in columns} & _IDENTIFYING:
+        problem = "this table has no column with the title, the DOI or the PMID"
+        raise unreadable_error(name, problem, hint="Name the columns in the first line: title, authors, doi ...")
+    return [
+        (line, {_fold(column): to_one_line(value) for column, value in row.items() if column.strip()})
+        for line, row in rows
+    ]
+
+
+def _has_fields_by_row(lines: Iterable[Row]) -> bool:
+    """Return whether the first cell of each row names a field."""
+    names, below = [], set()
+    for _, cells in lines:
+        names = names or [_fold(cell) for cell in cells]
+        below |= {_fold(cell) for cell in cells[:1]} & _FIELDS
+    return len(below) >= MIN_NAMES and names[0] in below and not _FIELDS.intersection(names[1:])
+
+
+def _read_fields_by_row(lines: Iterable[Row]) -> list[NamedRow]:
+    """Return the records of a table with the name and the values of a field in each row.
+
+    A record begins after an empty row, or with the field that is first in the table.
+    """
+    records: list[NamedRow] = []
+    first, is_new = "", True
+    for line, cells in lines:
+        name, *values = _fold(cells[0]) if cells else "", *cells[1:]
+        first = first or name
+        if name and (is_new or name == first):
+            records.append((line, {}))
+        is_new = not any(map(str.strip, cells))
+        if not is_new:
+            record = records[-1][1]
+            texts = [record.get(name, ""), *map(to_one_line, values)]
+            record[name] = "; ".join(text for text in texts if text)
+    return [(line, record) for line, record in records if any(record.values())]
 
 
 def _fold(name: str | None) -> str:

@@ -1,16 +1,16 @@
 """Read the text exports of the Web of Science and the Cochrane Library. Their fields are converted to RIS."""
 
-import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from entrez_kit.base.tables import TableError, check_last_row, name_cells
 from entrez_kit.citations.csl import to_one_line
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, unreadable_error
 from entrez_kit.references.files.tagged_fields import Field, get_first_value, list_values, split_pages
 
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 _WOS_LINE: Final = re.compile(r"([A-Z][A-Z0-9])(?: (.*))?")
 _COCHRANE_LINE: Final = re.compile(r"([A-Z]{2,3}): ?(.*)")
 _COCHRANE_RECORD: Final = re.compile(r"Record #[0-9]+ of [0-9]+\s*")
@@ -54,7 +54,7 @@ def read_wos(text: str, name: str) -> ExportFile:
         InvalidInput: a line does not belong to a field, or a record has no end. The message has the line.
     """
     text = text.removeprefix("\ufeff")
-    records = _read_wos_table(text) if text.lstrip().startswith("PT\t") else _split_wos(text, name)
+    records = _read_wos_table(text, name) if text.lstrip().startswith("PT\t") else _split_wos(text, name)
     return _build_file([(_convert_wos(fields), line) for fields, line in records], name)
 
 
@@ -107,17 +107,22 @@ def _split_wos(text: str, name: str) -> Iterator[tuple[list[Field], int]]:
         raise unreadable_error(name, "this record does not end with ER", line=start)
 
 
-def _read_wos_table(text: str) -> Iterator[tuple[list[Field], int]]:
-    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for row in rows:
-        values = [(tag.strip(), value or "") for tag, value in row.items() if isinstance(tag, str) and tag.strip()]
-        fields = [
-            (tag, part.strip())
-            for tag, value in values
-            for part in (value.split(";") if tag in _WOS_NAMES else [value])
-        ]
-        if any(value for _, value in fields):
-            yield [field for field in fields if field[1]], rows.line_num
+def _read_wos_table(text: str, name: str) -> Iterator[tuple[list[Field], int]]:
+    """Yield the fields and the line of each record. Quotation marks are characters of the cells."""
+    lines = [(number, line.split("\t")) for number, line in enumerate(_LINE_END.split(text.rstrip("\r\n")), start=1)]
+    try:
+        _, rows = name_cells(lines)
+        for line, row in rows:
+            values = [(tag.strip(), value) for tag, value in row.items() if tag.strip()]
+            fields = [
+                (tag, part.strip())
+                for tag, value in values
+                for part in (value.split(";") if tag in _WOS_NAMES else [value])
+            ]
+            yield [field for field in fields if field[1]], line
+        check_last_row(lines, text)
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line) from None
 
 
 def _convert_wos(fields: Sequence[Field]) -> list[Field]:

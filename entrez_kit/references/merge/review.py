@@ -7,10 +7,11 @@ the files have changed, because a fingerprint identifies each record.
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
+from entrez_kit.base.tables import TableError, read_table
 from entrez_kit.references.files.references import unreadable_error
 
 Choice = Literal["same", "different", "family"]
@@ -46,31 +47,32 @@ def read_review(text: str, name: str) -> list[ReviewRow]:
     Raises:
         InvalidInput: a column is missing, or a decision is unknown. The message has the line.
     """
-    header = text.lstrip("\ufeff").partition("\n")[0]
-    rows = csv.DictReader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=max(",;\t", key=header.count))
-    missing = [column for column in ("decision", "id_1", "id_2") if column not in (rows.fieldnames or ())]
-    if missing:
-        hint = "Name the review file that an earlier merge wrote, or the path of a new file."
-        raise unreadable_error(name, f"this review file lacks the columns {', '.join(missing)}", hint=hint)
-    review_rows = []
-    for row in rows:
-        cells = {column: (row.get(column) or "").strip() for column in COLUMNS}
-        word = cells["decision"].lower()
-        if word and word not in _WORDS:
-            problem = f"the decision must be {', '.join(get_args(Choice)[:-1])} or {get_args(Choice)[-1]}"
-            raise unreadable_error(name, f"{problem} (got {cells['decision']})", line=rows.line_num)
-        review_rows.append(
-            ReviewRow(
-                suggestion=cells["suggestion"],
-                why=cells["why"],
-                members=(cells["id_1"], cells["id_2"]),
-                fingerprints=(cells["fingerprint_1"], cells["fingerprint_2"]),
-                texts=(cells["record_1"], cells["record_2"]),
-                decision=_WORDS.get(word, ""),
-                note=cells["note"],
-            )
-        )
-    return review_rows
+    try:
+        columns, rows = read_table(text)
+        missing = [column for column in ("decision", "id_1", "id_2") if column not in columns]
+        if missing:
+            hint = "Name the review file that an earlier merge wrote, or the path of a new file."
+            raise unreadable_error(name, f"this review file lacks the columns {', '.join(missing)}", hint=hint)
+        return [_read_row(row, name, line) for line, row in rows]
+    except TableError as exc:
+        raise unreadable_error(name, exc.problem, line=exc.line) from None
+
+
+def _read_row(row: Mapping[str, str], name: str, line: int) -> ReviewRow:
+    cells = {column: row.get(column, "").strip() for column in COLUMNS}
+    word = cells["decision"].lower()
+    if word and word not in _WORDS:
+        problem = f"the decision must be {', '.join(get_args(Choice)[:-1])} or {get_args(Choice)[-1]}"
+        raise unreadable_error(name, f"{problem} (got {cells['decision']})", line=line)
+    return ReviewRow(
+        suggestion=cells["suggestion"],
+        why=cells["why"],
+        members=(cells["id_1"], cells["id_2"]),
+        fingerprints=(cells["fingerprint_1"], cells["fingerprint_2"]),
+        texts=(cells["record_1"], cells["record_2"]),
+        decision=_WORDS.get(word, ""),
+        note=cells["note"],
+    )
 
 
 def write_review(rows: Iterable[ReviewRow], earlier: Sequence[ReviewRow] = ()) -> str:

@@ -227,3 +227,107 @@ def test_the_crate_describes_every_file_and_run_also_after_a_later_run(cli: Cli,
     later = read_crate()
     assert len(later["./"]["mentions"]) == len(actions) + 1
     assert later["records.jsonl"]["sha256"] != crate["records.jsonl"]["sha256"]
+
+
+@pytest.fixture
+def small_review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Create a review with records of a register and of a database, all included by title; return the ids of works."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    Path("s.txt").write_text("sleep\n", encoding="utf-8")
+    assert cli("review", "init", "r", "--strategy", "s.txt").status == 0
+    monkeypatch.chdir("r")
+    for source, words in (
+        ("ClinicalTrials.gov", ("Tea", "Milk")),
+        ("Embase", ("Rain", "Snow", "<i>Sand</i> &amp; CO<sub>2</sub>")),
+    ):
+        texts = [
+            f"TY  - JOUR\nTI  - {word} in p < 0.05 of cases\nAU  - Doe, {word[0]}\nPY  - 2020\nER  - \n\n"
+            for word in words
+        ]
+        Path("x.ris").write_text("".join(texts), encoding="utf-8")
+        assert cli("review", "import", "--source", source, "x.ris").status == 0
+    assert cli("review", "dedupe").status == 0
+    ids = [record["id"] for record in read_lines(Path("records.jsonl"))]
+    import_table(cli, [(one, "include", "") for one in ids], "title_abstract")
+    return ids
+
+
+def import_table(cli: Cli, rows: list[tuple[str, str, str]], stage: str) -> None:
+    with Path("d.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("id", "decision", "reason"), *rows])
+    assert cli("review", "screen", "import", "d.csv", "--stage", stage).status == 0
+
+
+def test_the_reasons_in_the_table_of_boxes_have_no_separators(cli: Cli, small_review: list[str]) -> None:
+    reasons = ["wrong population,wrong outcome", "wrong population; wrong outcome", "no control; not a trial", "Plain"]
+    import_table(cli, [(one, "exclude", why) for one, why in zip(small_review, reasons, strict=False)], "full_text")
+
+    document = json.loads(cli("review", "report", "--json").out)
+
+    with Path("report/flow.csv").open(encoding="utf-8", newline="") as file:
+        cell = next(row["n"] for row in csv.DictReader(file) if row["data"] == "dbr_excluded")
+    parts = [part.split(", ") for part in cell.split("; ")]
+    assert sorted(parts) == [
+        ["Plain", "1"],
+        ["no control / not a trial", "1"],
+        ["wrong population / wrong outcome", "2"],
+    ]
+    assert [warning["code"] for warning in document["warnings"]] == ["reasons_renamed"]
+    assert set(document["flow"]["reasons"]) == set(reasons)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kind"),
+    [
+        ("", "register"),
+        ('platform = "NLM"\n', "register"),
+        ('kind = "database"\n', "database"),
+        ('kind = "website"\n', "website"),
+    ],
+)
+def test_a_source_with_the_name_of_a_register_is_one(
+    cli: Cli, small_review: list[str], settings: str, kind: str
+) -> None:
+    with Path("review.toml").open("a", encoding="utf-8") as file:
+        file.write(f'[sources."clinicaltrials.GOV"]\n{settings}')
+
+    document = json.loads(cli("review", "report", "--json").out)
+
+    assert [source["kind"] for source in document["flow"]["sources"]] == [kind, "database"]
+    boxes = document["flow"]["boxes"]
+    assert (boxes["register_results"], boxes["database_results"]) == {
+        "register": (2, 3),
+        "database": (0, 5),
+        "website": (0, 3),
+    }[kind]
+    assert document["prisma_s"][2]["is_open"] == (kind != "register")
+
+
+def test_titles_are_shown_without_markup(cli: Cli, small_review: list[str]) -> None:
+    assert cli("review", "report").status == 0
+
+    page = Path("report/report.html").read_text(encoding="utf-8")
+    assert "Sand &amp; CO₂ in p &lt; 0.05 of cases" in page
+    assert "Sand & CO₂ in p < 0.05 of cases" in Path("screening.csv").read_text(encoding="utf-8")
+    Path("d.csv").write_text(
+        "title,decision\n<i>Sand</i> &amp; CO<sub>2</sub> in p < 0.05 of cases,include\n"
+        "Sand & CO2 in p < 0.05 of cases,include\n",
+        encoding="utf-8",
+    )
+    done = json.loads(cli("review", "screen", "import", "d.csv", "--json").out)
+    assert (done["unknown"], done["matched_by"]) == ([], {"title": 2})
+
+
+def test_the_crate_has_the_exported_works(cli: Cli, small_review: list[str]) -> None:
+    assert cli("review", "report").status == 0
+    for stage in ("title_abstract", "full_text"):
+        assert cli("review", "screen", "export", "--stage", stage, "--all").status == 0
+
+    graph = json.loads(Path("ro-crate-metadata.json").read_text(encoding="utf-8"))["@graph"]
+    files = {one["@id"]: one for one in graph if one["@type"] == "File"}
+    exported = [path.as_posix() for path in Path("screening").rglob("*.ris")]
+    assert len(exported) == 6
+    for name in exported:
+        assert files[name]["sha256"] == hashlib.sha256(Path(name).read_bytes()).hexdigest()
+        assert files[name]["contentSize"] == str(Path(name).stat().st_size)

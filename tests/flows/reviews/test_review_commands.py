@@ -3,6 +3,7 @@
 import csv
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Cli, read_lines
@@ -119,3 +120,82 @@ def test_a_format_of_files_in_the_review_folder_is_rejected_with_their_folder(
     assert done.status == 2
     assert json.loads(done.err)["error"]["details"]["reason"] == "unsupported_format"
     assert f"the folder {folder} of the review" in done.err
+
+
+def import_into(cli: Cli, source: str, file: str) -> dict[str, Any]:
+    """Import a file into the review of the current folder."""
+    found: dict[str, Any] = json.loads(cli("review", "import", "--source", source, file, "--json").out)
+    return found
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        ("中国知网", "万方", "維普", "维普", "Source"),
+        ("Все", "Библиотека", "all", "ALL records"),
+        ("Médica", "Mædica", "M dica"),
+        ("हिंदी", "हिंद"),
+        (
+            "Cochrane Central Register of Controlled Trials (Ovid)",
+            "Cochrane Central Register of Controlled Trials (Wiley)",
+        ),
+    ],
+)
+def test_sources_with_different_names_stay_different(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, sources: tuple[str, ...]
+) -> None:
+    assert cli("search", "crispr", "--all", "-o", "found.ris").status == 0
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.chdir("r")
+    imports = [import_into(cli, source, "../found.ris") for source in sources]
+
+    number = imports[0]["records"]
+    assert [(one["source"], one["added"]) for one in imports] == [(source, number) for source in sources]
+    repeated = [import_into(cli, source.upper(), "../found.ris") for source in sources]
+    assert [(one["source"], one["added"], one["known"]) for one in repeated] == [
+        (source, 0, number) for source in sources
+    ]
+    assert cli("review", "dedupe").status == 0
+    boxes = json.loads(cli("review", "status", "--json").out)["flow"]["boxes"]
+    assert (boxes["identified"], boxes["works"]) == (number * len(sources), number)
+
+
+def test_the_file_of_a_source_is_not_the_file_of_all_works(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("search", "crispr", "--all", "-o", "found.ris").status == 0
+    assert cli("search", "base editing NOT crispr", "--all", "-o", "other.ris").status == 0
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.chdir("r")
+    number = import_into(cli, "all", "../found.ris")["records"]
+    others = import_into(cli, "Embase", "../other.ris")["records"]
+    assert cli("review", "dedupe").status == 0
+
+    files = json.loads(cli("review", "screen", "export", "--json").out)["files"]
+
+    works = {one["source"]: (one["works"], Path(one["file"]).read_text(encoding="utf-8")) for one in files}
+    assert {source: count for source, (count, _) in works.items()} == {
+        "all": number,
+        "Embase": others,
+        None: number + others,
+    }
+    assert all(text.count("TY  - ") == count for count, text in works.values())
+
+
+def test_a_source_keeps_the_ids_that_an_earlier_version_gave_it(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert cli("search", "crispr", "--all", "-o", "found.ris").status == 0
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.chdir("r")
+    number = import_into(cli, "中国知网", "../found.ris")["records"]
+    records = Path("records.jsonl")
+    slug = read_lines(records)[0]["id"].split("-")[1]
+    records.write_text(records.read_text(encoding="utf-8").replace(f"ek-{slug}-", "ek-source-"), encoding="utf-8")
+
+    assert (
+        import_into(cli, "中国知网", "../found.ris")["known"],
+        import_into(cli, "万方", "../found.ris")["added"],
+    ) == (
+        number,
+        number,
+    )
+    ids = [record["id"] for record in read_lines(records)]
+    assert sum(one.startswith("ek-source-") for one in ids) == number
+    assert len(set(ids)) == len(ids) == 2 * number

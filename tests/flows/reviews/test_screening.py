@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import rispy
-from command_line import Cli, RunResult
+from command_line import Cli, RunResult, read_lines
 
 from entrez_kit.reviews.records import ID
 
@@ -39,6 +39,7 @@ TITLES = (
 def review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a review with six works, one of them in two sources."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("sleep\n", encoding="utf-8")
     texts = [RECORD.format(title=title, number=number) for number, title in enumerate(TITLES, start=1)]
     Path("embase.ris").write_text("".join(texts[:4]), encoding="utf-8")
@@ -197,3 +198,112 @@ def test_a_full_text_stage_of_covidence_files_fills_the_boxes(cli: Cli, review: 
     assert (found["new_reports"], found["new_studies"]) == (2, 1)
     flow = json.loads(cli("review", "status", "--json").out)["flow"]
     assert flow["reasons"] == {"Wrong outcome": 2}
+
+
+def decide(*rows: tuple[str, str]) -> str:
+    """Return a table of decisions."""
+    return write_table(*({"id": record, "decision": choice} for record, choice in rows))
+
+
+def list_works(cli: Cli) -> list[str]:
+    run_export(cli)
+    return [ID.findall(record["id"])[0] for record in read_exported()]
+
+
+def test_a_decision_that_contradicts_another_stage_is_named_and_the_others_are_applied(cli: Cli, review: Path) -> None:
+    one = list_works(cli)
+    before = ("--stage", "before_screening")
+    assert import_decisions(cli, decide((one[0], "exclude")), *before)[0].status == 0
+    assert import_decisions(cli, decide((one[1], "include")))[0].status == 0
+    assert import_decisions(cli, decide((one[1], "include")), "--stage", "full_text")[0].status == 0
+
+    for options, rows, wrong, why in (
+        ((), [(one[2], "include"), (one[0], "include")], one[0], "it was excluded before screening"),
+        (("--replace",), [(one[3], "exclude"), (one[1], "exclude")], one[1], "it has a full-text decision"),
+        (before, [(one[4], "exclude"), (one[1], "exclude")], one[1], "it has a decision of screening"),
+        (("--stage", "full_text"), [(one[2], "exclude"), (one[0], "include")], one[0], "it was excluded before"),
+    ):
+        done, result = import_decisions(cli, decide(*rows), *options)
+
+        assert (done.status, result["applied"]) == (4, 1)
+        assert [(row["place"], row["records"]) for row in result["contradictory"]] == [("decided.csv, line 3", [wrong])]
+        assert result["contradictory"][0]["why"].startswith(why)
+        assert "1 row in conflict with another stage" in done.err
+        assert "--replace" not in done.err
+    assert cli("review", "report").status == 0
+
+
+def test_the_decision_on_a_work_replaces_those_on_all_its_records(cli: Cli, review: Path) -> None:
+    one = list_works(cli)
+    shared = next(record["id"] for record in read_exported() if record["title"] == TITLES[3])
+    members = [line["id"] for line in read_lines(Path("records.jsonl")) if line["work"] == shared]
+    table = [f"{member},title_abstract,include,\n" for member in members]
+    Path("screening.csv").write_text("id,stage,decision,reason\n" + "".join(table), encoding="utf-8")
+
+    done, result = import_decisions(cli, decide((shared, "exclude")), "--replace")
+
+    assert (len(members), done.status, result["applied"]) == (2, 0, 1)
+    assert read_boxes(cli)["records_excluded"] == 1
+    assert len(one) == len(TITLES)
+
+
+def test_the_next_step_depends_on_why_rows_were_not_applied(cli: Cli, review: Path) -> None:
+    one = list_works(cli)
+    notes = 'RAYYAN-INCLUSION: {"Ann"=>"Included", "Bob"=>"Excluded"}'
+    disagreement = write_table({"id": one[0], "decision": "", "notes": notes})
+    for options in ((), ("--replace",)):
+        done, _ = import_decisions(cli, disagreement, *options)
+        assert "1 row with different decisions on one record. Resolve" in done.err
+        assert "--replace" not in done.err
+    assert import_decisions(cli, decide((one[0], "include")))[0].status == 0
+
+    done, _ = import_decisions(
+        cli, decide((one[0], "exclude"), (f"{one[1]}, {one[2]}", "include"), ("ek-x-1", "include"))
+    )
+
+    for text in (
+        "1 row of unknown records",
+        "1 row with several matching records",
+        "1 row in conflict with earlier decisions",
+        "--replace replaces earlier decisions.",
+    ):
+        assert text in done.err
+
+
+def test_a_merge_that_makes_decisions_contradict_each_other_is_named(cli: Cli, review: Path) -> None:
+    record = "TY  - JOUR\nAU  - Doe, Jane\nTI  - Effects of invented naps on nurses\nT2  - J Inv\nPY  - 2020\n"
+    for name in ("a", "b"):
+        Path(f"{name}.ris").write_text(f"{record}DO  - 10.5555/{name}\nER  - \n", encoding="utf-8")
+        assert cli("review", "import", "--source", name.upper(), f"{name}.ris").status == 0
+    assert cli("review", "dedupe").status == 4
+    assert json.loads(cli("review", "status", "--json").out)["next"] == "review dedupe"
+    item = json.loads(cli("review", "report", "--json").out)["prisma_s"][15]
+    assert (item["is_open"], "1 pair is undecided" in item["text"], "people" in item["text"]) == (True, True, False)
+    pair = [line["id"] for line in read_lines(Path("records.jsonl")) if line["source"] in ("A", "B")]
+    assert import_decisions(cli, decide((pair[0], "include"), (pair[1], "exclude")))[0].status == 0
+    with Path("duplicates.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    undecided = next(row for row in rows if not row["suggestion"])
+
+    for decision, status in (("same", 4), ("different", 0)):
+        undecided["decision"] = decision
+        Path("duplicates.csv").write_text(write_table(*rows), encoding="utf-8")
+        for _ in range(2):
+            done = cli("review", "dedupe", "--json")
+            assert done.status == status
+            warnings = json.loads(done.out).get("warnings", [])
+            assert [one["code"] for one in warnings] == ["decisions_contradict"] * (status == 4)
+            assert all(record in one["message"] for one in warnings for record in pair)
+    item = json.loads(cli("review", "report", "--json").out)["prisma_s"][15]
+    assert (item["is_open"], "1 pair was decided by people" in item["text"]) == (False, True)
+
+
+def test_a_box_without_decisions_is_empty(cli: Cli, review: Path) -> None:
+    boxes = read_boxes(cli)
+    assert (boxes["excluded_automatic"], boxes["excluded_other"]) == (None, None)
+
+    one = list_works(cli)
+    assert import_decisions(cli, decide((one[0], "include")))[0].status == 0
+
+    boxes = read_boxes(cli)
+    assert (boxes["excluded_automatic"], boxes["excluded_other"]) == (0, 0)

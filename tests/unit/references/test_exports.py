@@ -7,6 +7,7 @@ import pytest
 from review_records import InventedRecord, invent_works, write_ris_file
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.references.files.read_csv import read_csv
 from entrez_kit.references.files.reference_files import detect_kind, read_reference_file
 from entrez_kit.references.files.references import find_identifiers
 from entrez_kit.references.merge.merge_documents import MergeRequest, MergeResult
@@ -185,3 +186,93 @@ def test_a_table_of_trials_has_their_registrations() -> None:
 )
 def test_the_doi_in_the_address_of_a_publisher_is_read(address: str, doi: str | None) -> None:
     assert find_identifiers(address).get("doi") == doi
+
+
+HEADER = "Title,Authors,Source title,Year,DOI\n"
+TITLES = [f"A study of topic {number}, in hospitals" for number in range(10)]
+
+
+def write_table(*more: tuple[int, str]) -> str:
+    """Return a table of ten records; other rows replace those of the same number."""
+    rows = {
+        number: f'"{title}","Smith{number}, A",J Test,2020,10.5557/q.{number}' for number, title in enumerate(TITLES)
+    }
+    return HEADER + "".join(f"{row}\n" for row in (rows | dict(more)).values())
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        '"Just breathe: a study of singing,"Smith3, A",J Test,2020,10.5557/q.3',
+        '"Use of 5" tubes in children, a study","Smith3, A",J Test,2020,10.5557/q.3',
+        "Use of tubes in children, a study,Smith3 A,J Test,2020,10.5557/q.3",
+        '"Just breathe: a study of singing,Smith3 A,J Test,2020,10.5557/q.3',
+    ],
+)
+def test_a_row_of_a_table_that_cannot_be_read_is_named(row: str) -> None:
+    with pytest.raises(InvalidInput, match=r"a\.csv, line 5: ") as caught:
+        run_merge({"a.csv": write_table((3, row))})
+
+    assert caught.value.details == {"reason": "bad_file", "line": 5}
+
+
+def test_no_record_of_a_table_is_damaged_if_its_file_is_incomplete() -> None:
+    text = write_table()
+    whole = read_csv(text, "a.csv").references
+    first = text.index('"A study of topic 5')
+    is_refused = []
+    for end in range(first + 1, text.index("10.5557/q.5")):
+        with pytest.raises(InvalidInput, match=r"a\.csv, line 7: ") as caught:
+            read_csv(text[:end], "a.csv")
+        is_refused.append(caught.value.details == {"reason": "bad_file", "line": 7})
+
+    assert all(is_refused)
+    assert read_csv(text[:first], "a.csv").references == whole[:5]
+    assert read_csv(text.rstrip(), "a.csv").references == whole
+
+
+def test_a_table_with_tabs_and_open_quotation_marks_keeps_its_records() -> None:
+    rows = [line.split("|") for line in ('"Just breathe|Doe J|2020', "Two|Roe R|2021", '"Three|Poe P|2022')]
+    text = "\n".join(["Title\tAuthors\tYear", *("\t".join(row) for row in rows), ""])
+
+    references = read_csv(text, "a.tsv").references
+
+    assert [reference.title for reference in references] == ['"Just breathe', "Two", '"Three']
+    assert [reference.year for reference in references] == ["2020", "2021", "2022"]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("is_separated", [True, False])
+def test_a_table_with_a_field_in_each_row_is_read(delimiter: str, is_separated: bool) -> None:
+    rows = []
+    for record in WORKS[:5]:
+        first, _, last = record.pages.partition("-")
+        rows += [
+            ["TITLE", record.title],
+            ["AUTHOR NAMES", *(f"{family} {given[0]}." for family, given in record.authors)],
+            *(["SOURCE TITLE", record.journal], ["PUBLICATION YEAR", str(record.year)], ["VOLUME", record.volume]),
+            *(["FIRST PAGE", first], ["LAST PAGE", last], ["ABSTRACT", record.abstract, "Copyright"]),
+            *(["EMTREE MEDICAL INDEX TERMS", "sleep", "night work"], ["MEDLINE PMID", record.pmid], ["PUI", "L1"]),
+            *([[]] if is_separated else []),
+        ]
+    text = "\r\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in rows)
+
+    references = read_csv(text, "embase.csv").references
+
+    assert run_merge({"embase.csv": text}).counts.records == len(references) == 5
+    for record, reference in zip(WORKS, references, strict=False):
+        assert (reference.title, reference.journal, reference.pmid) == (record.title, record.journal, record.pmid)
+        assert (reference.year, reference.pages) == (str(record.year), record.pages)
+        assert len(reference.authors) == len(record.authors)
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_table_of_the_web_of_science_is_read_or_refused(line_end: str) -> None:
+    lines = write_wos_table(WORKS[:6]).rstrip().split("\r\n")
+    lines[2] = lines[2].replace(WORKS[1].title, '"Open')
+
+    references = read_reference_file(line_end.join([*lines, ""]), "a.txt", "wos").references
+    assert (len(references), references[1].title) == (6, '"Open')
+    for bad, line in (([*lines[:3], f"{lines[3]}\tmore", *lines[4:]], 4), ([*lines[:5], lines[5][:60]], 6)):
+        with pytest.raises(InvalidInput, match=rf"a\.txt, line {line}: "):
+            run_merge({"a.txt": line_end.join(bad)})
