@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from entrez_kit.base.history_events import CREATED, ENTERED, find_event
 from entrez_kit.local.eutils.entrez_data import NOTICES
 from entrez_kit.local.records.document import Document, IndexTerm, Person
 
@@ -122,7 +123,7 @@ def _list_tails(document: Document) -> Iterator[tuple[str, str]]:
     yield "COIS", document.conflict_of_interest
     yield "PMC", document.pmcid
     yield "MID", document.get_identifier("mid")
-    for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
+    for tag, kinds in (("EDAT", ENTERED), ("MHDA", ("medline",)), ("CRDT", CREATED)):
         yield tag, _format_event(document, *kinds)
     for kind, day, clock in document.history:
         if day:
@@ -140,11 +141,8 @@ def _format_heading(heading: IndexTerm) -> str:
 
 
 def _format_event(document: Document, *kinds: str) -> str:
-    for wanted in kinds:
-        for kind, day, clock in document.history:
-            if kind == wanted and day:
-                return f"{day.slashed} {clock}"
-    return ""
+    moments = ((kind, f"{day.slashed} {clock}") for kind, day, clock in document.history if day)
+    return find_event(moments, kinds) or ""
 
 
 def format_citation(document: Document) -> str:
