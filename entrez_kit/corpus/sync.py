@@ -3,15 +3,16 @@
 New records are found by EDAT, PubMed's entry date, oldest first, from a few days before the checkpoint. The checkpoint
 advances in the transaction that stores the last record of a date; after a failure it does not advance, and the next
 sync repeats the interval. Revised records are found by modification date, because a retraction, or the MeSH indexing
-that makes a record match the query, comes long after its entry. A withdrawn record is in no search result: if PubMed
-counts another number of records than the corpus has, the sync fetches each record that PubMed does not list.
+that makes a record match the query, comes long after its entry. Neither search finds a withdrawn record, or an old
+record that matches only now, without a revision. A sync therefore ends with a comparison of the corpus with the list
+of all PMIDs of the query. It fetches the records that only one of the two has.
 """
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
@@ -25,8 +26,8 @@ from entrez_kit.corpus.store.store import Store
 from entrez_kit.corpus.store.writing import Upserted
 from entrez_kit.corpus.sync_report import SyncReport
 from entrez_kit.corpus.sync_search import SyncSearch, plan_search
-from entrez_kit.corpus.times import stamp
-from entrez_kit.pubmed.date_slices import FIRST, LAST, DateSlice, DateWindow, Slicer, esearch_delta, format_day
+from entrez_kit.corpus.times import get_day
+from entrez_kit.pubmed.date_slices import FIRST, LAST, DateWindow, Slicer
 from entrez_kit.pubmed.record_batches import BATCH, RecordBatches
 from entrez_kit.services import Services
 from entrez_kit.services.small_replies import MAX_PUBMED_RESULTS, ESearchReply
@@ -59,9 +60,10 @@ class _Fetched:
 class Sync(SummarizedOutcomes[Upserted, SyncResult]):
     """Yield the outcome of each committed batch of a sync.
 
-    The order is: new records with deletions among them, revised records, records missing from earlier syncs, and
-    deletions among older records. The first sync of a key fetches all records of the term; later ones fetch records
-    that were added, revised or withdrawn. A sync can be repeated and interrupted: no record is lost or counted twice.
+    The order is: new records, revised records, records missing from earlier syncs, and the differences between the
+    corpus and the list of all results: missing records, withdrawn records, and records that match no more. The first
+    sync of a key fetches all records of the term; later ones fetch only changes. A sync can be repeated and
+    interrupted: no record is lost or counted twice.
     ``warnings`` name the records that NCBI did not return.
 
     Args:
@@ -128,7 +130,6 @@ class _SyncRun:
         total: the number of records to process, as far as it is known.
         highest: the latest EDAT of a processed record.
         had_members: whether the corpus had records of the key before the run.
-        followed_to: the day up to which withdrawn records were looked for.
     """
 
     def __init__(self, search: SyncSearch, store: Store, job: SyncJob) -> None:
@@ -138,7 +139,6 @@ class _SyncRun:
         self.total = 0
         self.highest: str | None = None
         self.had_members = False
-        self.followed_to = search.window.first if search.window else FIRST
 
     def run(self, entries: ESearchReply) -> Iterator[Upserted]:
         """Process all records, and store the final state of the job.
@@ -164,7 +164,7 @@ class _SyncRun:
 
     def _process(self, entries: ESearchReply) -> Iterator[Upserted]:
         search, report, store = self.search, self.report, self.store
-        report.known_unavailable = frozenset(store.read(checkpoints.list_unavailable, search.query_key, store.clock()))
+        report.known_unavailable = frozenset(store.read(checkpoints.list_unavailable, search.query_key))
         self.had_members = store.read(membership.has_members, search.query_key)
         self.total = entries.count
         with self._record_problems():
@@ -175,10 +175,10 @@ class _SyncRun:
                 revised = slicer.search_window(search.older, MAX_PUBMED_RESULTS)[0]
                 self.total += revised.count
                 yield from self._run_search(slicer, revised, search.older)
-        unavailable_earlier = sorted(report.known_unavailable - set(report.unavailable))
-        yield from self._fetch_and_commit(_split_batches(unavailable_earlier))
+        retried = store.read(checkpoints.list_unavailable, search.query_key, store.clock())
+        yield from self._fetch_and_commit(_split_batches(sorted(set(retried) - set(report.unavailable))))
         with self._record_problems():
-            yield from self._find_old_deletions()
+            yield from self._compare_with_list()
 
     @contextmanager
     def _record_problems(self) -> Iterator[None]:
@@ -194,8 +194,6 @@ class _SyncRun:
         for piece in slicer.yield_slices(first, window):
             pmids = [int(pmid) for pmid in dict.fromkeys(piece.ids)]
             self.report.unlisted += max(0, piece.count - len(pmids))
-            if follows_entries:
-                yield from self._find_new_deletions(piece, pmids)
             batches = _split_batches(pmids)
             current = [self.store.list_fresh(self.job, batch) for batch in batches]
             yield from self._fetch_and_commit(batches, current, follows_entries=follows_entries)
@@ -276,50 +274,62 @@ class _SyncRun:
         unavailable = [pmid for pmid in pmids if str(pmid) not in records and pmid not in failed]
         return _Fetched(docs, failed, unavailable)
 
-    def _find_new_deletions(self, piece: DateSlice, listed_pmids: Sequence[int]) -> Iterator[Upserted]:
-        """Fetch stored records that were entered in a slice's dates but are not in its result: withdrawn or changed.
+    def _compare_with_list(self) -> Iterator[Upserted]:
+        """Compare the corpus with the list of all results of the query, and fetch the differences.
 
-        Runs before the checkpoint passes the slice, because later syncs do not check these dates again.
+        If a checkpoint was set before the first sync, the corpus does not have all records entered before it.
         """
-        last = piece.window.last if piece.window else LAST
-        if piece.window and piece.window.axis:
-            return  # part of a single day; the next slice covers the whole day
-        first, self.followed_to = self.followed_to, last
         if not self.had_members or not self.report.is_complete:
             return
+        start = self.store.read(checkpoints.find_start, self.search.query_key)
+        if start is None or get_day(start) == FIRST:
+            yield from self._compare_dates(FIRST, LAST, fetches_missing=True)
+            return
+        yield from self._compare_dates(FIRST, get_day(start) - timedelta(days=1), fetches_missing=False)
+        yield from self._compare_dates(get_day(start), LAST, fetches_missing=True)
+
+    def _compare_dates(self, first: date, last: date, *, fetches_missing: bool) -> Iterator[Upserted]:
+        """Compare the records entered between two days, slice by slice."""
+        window = None if (first, last) == (FIRST, LAST) else DateWindow(0, first, last)
+        slicer = self.search.slicer
+        listed_pmids: set[int] = set()
+        for piece in slicer.yield_slices(slicer.search_window(window, MAX_PUBMED_RESULTS)[0], window):
+            pmids = {int(pmid) for pmid in piece.ids}
+            self.report.unlisted += max(0, piece.count - len(pmids))
+            listed_pmids |= pmids
+            if fetches_missing:
+                yield from self._fetch_missing(pmids)
+            if piece.window and piece.window.axis:
+                continue  # part of a single day; the check after its last part covers the whole day
+            day = piece.window.last if piece.window else last
+            yield from self._check_unlisted(first, day, listed_pmids)
+            if day == last:
+                return
+            first, listed_pmids = day + timedelta(days=1), set()
         yield from self._check_unlisted(first, last, listed_pmids)
 
-    def _find_old_deletions(self) -> Iterator[Upserted]:
-        """Find stored records from before the window that PubMed has withdrawn.
+    def _fetch_missing(self, listed: Collection[int]) -> Iterator[Upserted]:
+        """Fetch the listed records that the corpus does not have as results of the query."""
+        new = self.store.read(membership.find_new, self.search.query_key, listed)
+        missing = sorted(set(new) - set(self.report.unavailable) - set(self.report.failed))
+        self.total += len(missing)
+        yield from self._fetch_and_commit(_split_batches(missing))
 
-        Compares PubMed's count with the stored count for each interval, and lists PMIDs only if they differ.
+    def _check_unlisted(self, first: date, last: date, listed: Collection[int]) -> Iterator[Upserted]:
+        """Fetch the stored records entered between two days that a list of these days lacks: withdrawn or changed.
+
+        PubMed may have moved the date of entry of a record, so the query is repeated for exactly these records. A
+        record that it still finds is only stored again, with its new date.
         """
-        search, window = self.search, self.search.older
-        if window is None or not self.had_members or not self.report.is_complete:
+        if not self.report.is_complete:
             return
-        slicer, waiting = search.slicer, [window]
-        while waiting:
-            window = waiting.pop()
-            days = window.first.isoformat(), window.last.isoformat()
-            stored = self.store.read(membership.count_entered, search.query_key, *days)
-            reply = slicer.search_window(window, 0)[0] if stored else None
-            if reply is None or reply.count == stored:
-                continue
-            if reply.count > MAX_PUBMED_RESULTS:
-                waiting += [part for part in window.split(search.services.clock.today())[::-1] if not part.axis]
-                continue
-            pmids = esearch_delta(search.services, search.term, format_day(window.first), format_day(window.last))
-            yield from self._check_unlisted(window.first, window.last, [int(pmid) for pmid in pmids])
-
-    def _check_unlisted(self, first: date, last: date, listed_pmids: Sequence[int]) -> Iterator[Upserted]:
-        """Fetch stored records entered between two days that a search of these days does not list."""
-        days, since = (first.isoformat(), last.isoformat()), stamp(self.job.seen_since)
-        members = self.store.read(
-            membership.list_unseen, self.search.query_key, *days, since, stamp(self.store.clock())
-        )
-        withdrawn = sorted(set(members) - set(listed_pmids) - set(self.report.unavailable))
-        self.total += len(withdrawn)
-        yield from self._fetch_and_commit_unlisted(withdrawn)
+        days = first.isoformat(), last.isoformat()
+        unlisted = self.store.read(membership.list_unlisted, self.search.query_key, *days, listed_pmids)
+        self.total += len(unlisted)
+        for batch in _split_batches(unlisted):
+            found = self.search.find_results(batch)
+            yield from self._fetch_and_commit(_split_batches([pmid for pmid in batch if pmid in found]))
+            yield from self._fetch_and_commit_unlisted([pmid for pmid in batch if pmid not in found])
 
     def _report_progress(self) -> None:
         done, total = self.job.pmids_processed, max(self.total, self.job.pmids_processed)

@@ -38,7 +38,8 @@ def plan_sync(services: Services, request: SyncRequest) -> SyncPlan:
     slicer = search.build_revision_slicer()
     revisions = slicer.search_window(search.older, 0)[0].count if slicer else 0
     requests = sum(-(-count // BATCH) + 3 * (count // MAX_PUBMED_RESULTS) for count in (entries.count, revisions)) + 2
-    requests += search.older is not None  # the count that reveals withdrawn records
+    if search.window is not None:  # the list of all results, which is compared with the corpus
+        requests += 1 + 3 * (search.slicer.search_window(None, 0)[0].count // MAX_PUBMED_RESULTS)
     warnings = search.list_warnings(entries)
     if requests > MANY_REQUESTS:
         warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
@@ -104,6 +105,13 @@ class SyncSearch:
     def search_entries(self, retmax: int = MAX_PUBMED_RESULTS) -> ESearchReply:
         """Search for the new records: their count, and their PMIDs if PubMed can list all of them."""
         return self.slicer.search_window(self.window, retmax)[0]
+
+    def find_results(self, pmids: Sequence[int]) -> set[int]:
+        """Return those of the given records that the query finds, regardless of their dates."""
+        chosen = " OR ".join(f"{pmid}[uid]" for pmid in pmids)
+        slicer = Slicer(self.services, f"({self.term}) AND ({chosen})", sort="pub_date")
+        reply = slicer.search_window(None, MAX_PUBMED_RESULTS)[0]
+        return {int(pmid) for pmid in reply.ids}.intersection(pmids)
 
     def build_revision_slicer(self) -> Slicer | None:
         """Return the slicer for records entered before the window and modified since the last scan."""

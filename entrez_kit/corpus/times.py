@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Final
 
 from entrez_kit.base.errors import wrong_value
+from entrez_kit.base.history_events import ENTERED, find_event
 from entrez_kit.pubmed.models import HistoryDate
 from entrez_kit.pubmed.xml.dates import format_iso_date
 
@@ -64,12 +65,12 @@ def to_midnight(day: str | None) -> str | None:
 
 
 def find_entry_time(history: list[HistoryDate]) -> str | None:
-    """Return the time a record entered PubMed (EDAT), from the ``entrez`` step of its history."""
-    for status in ("entrez", "pubmed"):
-        for step in history:
-            if step.status == status and step.year and step.month and step.day:
-                day = format_iso_date(step.year, step.month, step.day)
-                hour, minute = step.hour or 0, step.minute or 0
-                known = 0 <= hour < 24 and 0 <= minute < 60
-                return f"{day}T{hour:02}:{minute:02}:00Z" if known else f"{day}T00:00:00Z"
-    return None
+    """Return the time a record entered PubMed (EDAT); None if its history lacks the date."""
+    dated = ((step.status, step) for step in history if step.year and step.month and step.day)
+    step = find_event(dated, ENTERED)
+    if step is None:
+        return None
+    hour, minute = step.hour or 0, step.minute or 0
+    known = 0 <= hour < 24 and 0 <= minute < 60
+    clock = f"{hour:02}:{minute:02}:00" if known else "00:00:00"
+    return f"{format_iso_date(step.year, step.month, step.day)}T{clock}Z"

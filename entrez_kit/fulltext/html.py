@@ -52,6 +52,7 @@ _NEEDLESS: Final = (
     (re.compile(r"(?<![\\~])\\~(?![\\~])"), "~"),
 )
 _GLUED_LABEL: Final = re.compile(r"(?m)^(\*\*(?:Table|Figure|Fig\.|Scheme|Box) [^*\n]{1,20}[.:]\*\*)(?=\w)")
+_BLOCKS: Final = ("p", "div", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol")
 _SUPERSCRIPT, _SUBSCRIPT, _END = "\ua9c1", "\ua9c2", "\u169c"
 _MARKS: Final = {ord(_SUPERSCRIPT): SUPERSCRIPT, ord(_SUBSCRIPT): SUBSCRIPT, ord(_END): END}
 """Rare letters that replace the script marks in the tree, which cannot hold the marks themselves."""
@@ -95,6 +96,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
     silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
     root = _parse_html(_decode(content, charset))
     title, pdf_url = _find_title(root), _find_pdf_url(root, url)
+    _keep_figures(root)
     markdown: str = (
         trafilatura.extract(
             root,
@@ -186,6 +188,28 @@ def _mark_scripts(root: Any) -> None:
         element.text = f"{mark}{element.text or ''}"
         element.tail = f"{_END}{element.tail or ''}"
     etree.strip_tags(root, "sup", "sub")
+
+
+def _keep_figures(root: Any) -> None:
+    """Rename figures, because the library removes them with their headings and captions.
+
+    Links to the picture are removed, and links in captions become text: the library removes a short part with links.
+    """
+    for figure in list(root.iter("figure")):
+        for link in list(figure.iter("a")):
+            text, block = _squeeze(link), link.getparent()
+            is_caption = any(node.tag == "figcaption" for node in (block, *block.iterancestors()))
+            if not text or (text == _squeeze(block) and not is_caption):
+                link.drop_tree()
+            else:
+                link.drop_tag()
+        figure.tag = "div"
+    for caption in list(root.iter("figcaption")):
+        caption.tag = "div" if len(caption) and caption[0].tag in _BLOCKS else "p"
+
+
+def _squeeze(element: Any) -> str:
+    return "".join(element.text_content().split())
 
 
 def _convert_scripts(text: str) -> str:

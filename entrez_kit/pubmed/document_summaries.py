@@ -5,6 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final
 
+from entrez_kit.base.history_events import ENTERED, find_event
 from entrez_kit.base.identifiers import normalize_pmcid
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
@@ -63,7 +64,7 @@ def _summarize(services: Services, pmids: Sequence[str]) -> list[DocSummary]:
 def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
     try:
         ids = {item["idtype"]: item["value"] for item in document.get("articleids") or ()}
-        history = {item["pubstatus"]: item["date"] for item in document.get("history") or ()}
+        entered = find_event(((item["pubstatus"], item["date"]) for item in document.get("history") or ()), ENTERED)
         published = document.get("pubdate")
         return DocSummary(
             pmid=pmid,
@@ -71,7 +72,7 @@ def _read_summary(pmid: str, document: dict[str, Any]) -> DocSummary:
             journal=document.get("fulljournalname") or document.get("source") or None,
             pub_types=document.get("pubtype") or [],
             pdat=convert_to_iso_date(published) if published else None,
-            edat=_format_moment(history["entrez"]) if "entrez" in history else None,
+            edat=_format_moment(entered) if entered else None,
             pmcid=normalize_pmcid(ids["pmc"]) if ids.get("pmc") else None,
             authors=[convert_to_plain_text(author["name"]) for author in document.get("authors") or ()],
         )

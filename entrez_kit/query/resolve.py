@@ -74,9 +74,14 @@ class Resolver:
         def resolve_operand(operand: Operand) -> Unit:
             unit = self._resolve_operand(operand)
             report.add(unit.report)
+            return replace(unit, ignored=operand.text)
+
+        def join(parts: Sequence[tuple[str, Unit]], _: bool) -> Unit:
+            unit = join_units(parts)
+            report.add(unit.report)
             return unit
 
-        query = fold_tree(syntax.root, resolve_operand, lambda parts, _: join_units(parts)).query
+        query = fold_tree(syntax.root, resolve_operand, join).query
         return Unit(query, report=report)
 
     def resolve_operand(self, operand: Operand) -> Query:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final
 
-from entrez_kit.query.algebra import And, Everything, Leaf, Not, Or, Phrase, Query
+from entrez_kit.query import unsettled
+from entrez_kit.query.algebra import NOTHING, And, Everything, Leaf, Not, Or, Phrase, Query, Shown
 
 
 class Fidelity(StrEnum):
@@ -69,12 +70,13 @@ def join_reports(reports: Iterable[Report]) -> Report:
 class Unit:
     """A resolved part and the report about it.
 
-    ``query`` is None for an ignored part. The parts of a loose AND join the AND around them.
+    ``query`` is None for an ignored part, and ``ignored`` is its text. The parts of a loose AND join the AND around them.
     """
 
     query: Query | None
     is_loose: bool = False
     report: Report = field(default_factory=Report)
+    ignored: str = ""
 
     def report_first(self, report: Report) -> "Unit":
         """Return the unit with another report before its own."""
@@ -85,16 +87,22 @@ def join_units(parts: Sequence[tuple[str, Unit]]) -> Unit:
     """Join the queries of a group from left to right, without their reports; ignored parts have no effect."""
     members: list[Query] = []
     growing = ""
+    ignored: list[str] = []
+    report = Report()
 
     def take() -> Query:
         return members[0] if len(members) == 1 else (And if growing == "AND" else Or)(tuple(members))
 
-    for operator, unit in parts:
+    for number, (operator, unit) in enumerate(parts):
         right = unit.query
         if right is None:
+            ignored.append(f"{operator} {unit.ignored}" if number else unit.ignored)
             continue
         added = right.parts if unit.is_loose and isinstance(right, And) and operator == "AND" else (right,)
         if operator == "NOT":
+            if not members and ignored and parts[0][0] != "NOT" and not unsettled.excludes_from_all_records():
+                members = [Shown(NOTHING, " ".join(ignored))]
+                report.fidelity = Fidelity.APPROXIMATE
             members = [Not(take() if members else Everything(), right)]
             growing = ""
             continue
@@ -102,7 +110,7 @@ def join_units(parts: Sequence[tuple[str, Unit]]) -> Unit:
             members = [take()]
         growing = operator if members or len(added) > 1 else ""
         members.extend(added)
-    return Unit(take() if members else None)
+    return Unit(take() if members else None, report=report, ignored="" if members else f"({' '.join(ignored)})")
 
 
 def join_with_and(units: Sequence[Unit]) -> Unit:

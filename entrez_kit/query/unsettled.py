@@ -45,6 +45,16 @@ def read_lowercase_operators(tokens: Sequence[QueryToken], repairs: list[Repair]
     return kept
 
 
+def excludes_from_all_records() -> bool:
+    """Return whether NOT after ignored words excludes from all records: ``from[tiab] NOT risk[tiab]``.
+
+    The User Guide says that PubMed ignores stopwords and words without records. No recorded reply shows such words
+    before NOT. Nearly all records would be a wider result than any of the words has, so NOT excludes from no records.
+    A query that begins with NOT excludes from all records.
+    """
+    return False
+
+
 def find_tags_after_parentheses(tokens: Sequence[QueryToken], repairs: list[Repair]) -> dict[int, str]:
     """Return the tag of each term in parentheses that a tag follows, by position: ``(a OR b)[tiab]``.
 

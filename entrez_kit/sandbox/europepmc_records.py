@@ -66,7 +66,7 @@ class CorpusShelf:
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
         document = self.collection.read_document(number)
-        return document.publication_date.number or document.get_event("pubmed", "entrez").number
+        return document.publication_date.number or document.entry_date.number
 
     def get_author(self, number: int) -> str:
         """Return the first author for sorting."""
@@ -214,8 +214,8 @@ def join_authors(document: Document) -> str:
 def build_core_record(document: Document, cited: int) -> Record:
     """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
-    first = document.electronic_date or document.publication_date or document.get_event("pubmed", "entrez")
-    entered = _format_iso(document.get_event("pubmed", "entrez"))
+    first = document.electronic_date or document.publication_date or document.entry_date
+    entered = _format_iso(document.entry_date)
     year, chemicals = document.publication_date.number // 10000, document.chemicals
     record: Record = {
         "id": document.pmid,

@@ -31,6 +31,7 @@ class Paper:
     title: str = "Invented title"
     abstract: str | Sequence[tuple[str, str]] = "One invented sentence about zebrafish."
     entered: str = "2024-03-01"
+    created: str | None = None
     revised: str | None = "2024-03-10"
     published: tuple[int, str, int] = (2024, "Feb", 3)
     types: Sequence[str] = ("Journal Article",)
@@ -66,7 +67,8 @@ class Paper:
             f"</Article>{notice if self.retracted_in else ''}"
             f"{f'<MeshHeadingList>{headings}</MeshHeadingList>' if headings else ''}</MedlineCitation>"
             "<PubmedData><History>"
-            f"{_write_date('PubMedPubDate', self.entered, ' PubStatus=' + chr(34) + 'entrez' + chr(34))}"
+            f"{_write_event('entrez', self.created or self.entered)}"
+            f"{_write_event('pubmed', self.entered) if self.created else ''}"
             f'</History><ArticleIdList><ArticleId IdType="pubmed">{self.pmid}</ArticleId></ArticleIdList></PubmedData>'
             "</PubmedArticle>"
         )
@@ -78,6 +80,10 @@ class Paper:
     def article(self) -> Article:
         """Return the record as the parser reads it."""
         return next(iter_records(write_document([self]))).article()
+
+
+def _write_event(kind: str, day: str) -> str:
+    return _write_date("PubMedPubDate", day, f' PubStatus="{kind}"')
 
 
 def _write_date(name: str, day: str, attributes: str = "") -> str:

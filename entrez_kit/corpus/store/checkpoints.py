@@ -14,7 +14,7 @@ RESUMED_WITHIN: Final = timedelta(hours=24)
 """How long records fetched by an unfinished sync count as current."""
 
 RETRIED_WITHIN: Final = timedelta(days=30)
-"""How long syncs try to fetch a record that NCBI lists but does not return."""
+"""How long syncs try to fetch a record that NCBI did not return, also if NCBI no longer lists it."""
 
 JobStatus = Literal["complete", "partial", "failed", "interrupted"]
 
@@ -76,6 +76,20 @@ def set_by_hand(connection: sqlite3.Connection, query_key: str, edat: str, now: 
         (query_key, edat),
     )
     _log(connection, query_key, now, "manual", before.last_edat if before else None, edat, note)
+
+
+def find_start(connection: sqlite3.Connection, query_key: str) -> str | None:
+    """Return the earliest checkpoint set by hand, if one was set before the first sync of a key; otherwise None."""
+    row = connection.execute(
+        """
+        WITH moves AS (SELECT id, kind, new_edat FROM checkpoint_log WHERE query_key = :key AND id > coalesce(
+            (SELECT max(id) FROM checkpoint_log WHERE query_key = :key AND kind = 'replace_term'), 0))
+        SELECT min(new_edat) FROM moves WHERE kind = 'manual'
+            AND (SELECT kind FROM moves ORDER BY id LIMIT 1) = 'manual'
+        """,
+        {"key": query_key},
+    ).fetchone()
+    return str(row[0]) if row[0] else None
 
 
 def replace_term(connection: sqlite3.Connection, query_key: str, term: str, now: datetime) -> None:
@@ -188,11 +202,11 @@ def finish(connection: sqlite3.Connection, job: SyncJob, status: JobStatus, now:
 # Records that NCBI lists but does not return -------------------------------------------------------------------------
 
 
-def list_unavailable(connection: sqlite3.Connection, query_key: str, now: datetime) -> list[int]:
-    """Return the records of a key that NCBI lists but does not return, for a month."""
+def list_unavailable(connection: sqlite3.Connection, query_key: str, now: datetime | None = None) -> list[int]:
+    """Return the records of a key that NCBI listed but did not return; with ``now``, those of the last month."""
     rows = connection.execute(
         "SELECT pmid FROM unavailable WHERE query_key = ? AND first_seen_at >= ? ORDER BY pmid",
-        (query_key, stamp(now - RETRIED_WITHIN)),
+        (query_key, stamp(now - RETRIED_WITHIN) if now else ""),
     )
     return [row[0] for row in rows]
 

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def find_seen(connection: sqlite3.Connection, pmids: Sequence[int], moment: str, now: str) -> dict[int, str | None]:
@@ -24,35 +24,28 @@ def has_members(connection: sqlite3.Connection, query_key: str) -> bool:
     return row is not None
 
 
-def list_unseen(
-    connection: sqlite3.Connection, query_key: str, first: str, last: str, moment: str, now: str
+def list_unlisted(
+    connection: sqlite3.Connection, query_key: str, first: str, last: str, listed: Iterable[int]
 ) -> list[int]:
-    """Return a query's records that entered PubMed between two days and were not fetched since a time.
+    """Return a query's records that entered PubMed between two days and are not in a list.
 
-    Records that the query no longer matches are excluded. Times after ``now`` come from a wrong clock and are ignored.
+    Records that the query no longer matches are excluded. Records without a date of entry have the first day of all.
     """
     rows = connection.execute(
-        "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = ? "
-        "AND status = 'current' AND edat >= ? AND edat < ? AND (last_seen_at < ? OR last_seen_at > ?) "
-        "AND unmatched_at IS NULL ORDER BY pmid",
-        (query_key, first, f"{last}T99", moment, now),
+        "SELECT pmid FROM documents INDEXED BY documents_by_edat JOIN membership USING (pmid) WHERE query_key = :key "
+        "AND status = 'current' AND (edat >= :first AND edat < :last OR edat IS NULL AND :first <= '0001-01-01') "
+        "AND unmatched_at IS NULL AND pmid NOT IN (SELECT value FROM json_each(:listed)) ORDER BY pmid",
+        {"key": query_key, "first": first, "last": f"{last}T99", "listed": json.dumps(list(listed))},
     )
     return [row["pmid"] for row in rows]
 
 
-def count_entered(connection: sqlite3.Connection, query_key: str, first: str, last: str) -> int:
-    """Count a query's stored records entered between two days.
-
-    SQLite needs only indexes for it, so it takes a second for a million records.
-    """
-    entered = "query_key = :key AND edat >= :first AND edat < :last AND unmatched_at IS NULL"
-    row = connection.execute(
-        f"""
-        SELECT (SELECT count(*) FROM documents INDEXED BY documents_by_edat CROSS JOIN membership USING (pmid)
-                WHERE {entered})
-             - (SELECT count(*) FROM documents INDEXED BY documents_deleted CROSS JOIN membership USING (pmid)
-                WHERE status = 'deleted' AND {entered})
-        """,
-        {"key": query_key, "first": first, "last": f"{last}T99"},
-    ).fetchone()
-    return int(row[0])
+def find_new(connection: sqlite3.Connection, query_key: str, listed: Iterable[int]) -> list[int]:
+    """Return the records of a list that are not stored as current results of a query."""
+    rows = connection.execute(
+        "SELECT value FROM json_each(:listed) WHERE value NOT IN (SELECT pmid FROM membership JOIN documents "
+        "USING (pmid) WHERE query_key = :key AND status = 'current' AND unmatched_at IS NULL "
+        "AND pmid IN (SELECT value FROM json_each(:listed)))",
+        {"key": query_key, "listed": json.dumps(list(listed))},
+    )
+    return [row[0] for row in rows]

@@ -2,13 +2,14 @@
 
 import re
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.private_files import find_schema_change, read_schema, restrict_schema
-from entrez_kit.corpus.store.packing import BESIDE, pack
+from entrez_kit.corpus.store.packing import BESIDE, pack, unpack
 from entrez_kit.corpus.store.schema import (
     APPLICATION_ID,
     GRAPHS,
@@ -19,6 +20,8 @@ from entrez_kit.corpus.store.schema import (
     rebuild_vector_index,
     rebuild_word_index,
 )
+from entrez_kit.corpus.times import find_entry_time, get_utc_now, stamp
+from entrez_kit.pubmed.models import Article
 
 _EARLIER_WORD_INDEX: Final = re.compile(r"CREATE VIRTUAL TABLE lexical_index USING fts5\([^()]*\)")
 
@@ -52,6 +55,30 @@ def _pack_records(connection: sqlite3.Connection) -> None:
     )
 
 
+def _repair_entry_dates(connection: sqlite3.Connection) -> None:
+    """Read EDAT again from the whole records, because earlier formats could have CRDT in its place."""
+    rows = connection.execute(f"SELECT pmid, edat, article, {', '.join(BESIDE)} FROM documents")
+    repaired = [
+        (entered, pmid)
+        for pmid, edat, *packed in rows
+        if (entered := _read_entry_time(*packed)) is not None and entered != edat
+    ]
+    connection.executemany("UPDATE documents SET edat = ? WHERE pmid = ?", repaired)
+    now = stamp(get_utc_now())
+    connection.executemany(
+        "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) "
+        "SELECT uuid, 'upsert', ? FROM chunks WHERE pmid = ?",
+        [(now, pmid) for _, pmid in repaired],
+    )
+
+
+def _read_entry_time(packed: bytes, *beside: str | None) -> str | None:
+    try:
+        return find_entry_time(Article.model_validate_json(unpack(packed, *beside)).history)
+    except (ValueError, zlib.error):
+        return None  # A damaged record keeps its date. The first command that reads the record reports the damage.
+
+
 Migration = Callable[[sqlite3.Connection], object]
 MIGRATIONS: tuple[Migration, ...] = (
     lambda connection: connection.execute("ALTER TABLE membership ADD COLUMN unmatched_at TEXT"),
@@ -62,6 +89,7 @@ MIGRATIONS: tuple[Migration, ...] = (
     lambda connection: connection.execute(GRAPHS),
     lambda connection: None,  # created an index of other words than format 9
     rebuild_word_index,
+    _repair_entry_dates,
 )
 """Each migrates a file to the next format; the first migrates format 1. A new file gets the current tables."""
 

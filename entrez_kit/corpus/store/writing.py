@@ -29,7 +29,7 @@ class Upserted:
 
 
 _VERSION_COLUMNS: Final = (
-    "content_hash, lr, version, retraction_status, status, title, abstract, pub_types, corrections"
+    "content_hash, lr, version, retraction_status, status, title, abstract, pub_types, corrections, edat"
 )
 """The columns of a stored version, in the order of ``_KnownVersion``."""
 
@@ -46,6 +46,7 @@ class _KnownVersion(NamedTuple):
     abstract: str | None
     pub_types: str
     corrections: str | None
+    edat: str | None
 
     @property
     def statuses(self) -> set[StandingStatus]:
@@ -99,13 +100,16 @@ _SUPERSEDE: Final = (
 )
 """Copies the fields of the current version before the record changes."""
 _QUEUE: Final = "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) VALUES (?, ?, ?)"
+_QUEUE_PASSAGES: Final = (
+    "INSERT OR REPLACE INTO outbox (uuid, operation, queued_at) SELECT uuid, 'upsert', ? FROM chunks WHERE pmid = ?"
+)
 
 
 def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Upserted:
     """Insert new records, add versions of changed records, and update the last-seen time of the others.
 
     A record has changed if its content hash differs or its revision date (LR) is later. A deleted record that appears
-    again counts as added.
+    again counts as added. A new date of entry (EDAT) alone is stored without a new version.
     """
     by_pmid = {doc.pmid: doc for doc in docs}
     versions = _read_versions(connection, by_pmid)
@@ -129,6 +133,9 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         [_build_row(by_pmid[pmid], versions[pmid].version + 1, now, versions[pmid].lr) for pmid in done.updated],
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
+    moved = [pmid for pmid in done.skipped if by_pmid[pmid].edat not in (None, known[pmid].edat)]
+    connection.executemany("UPDATE documents SET edat = ? WHERE pmid = ?", [(by_pmid[p].edat, p) for p in moved])
+    connection.executemany(_QUEUE_PASSAGES, [(now, pmid) for pmid in moved])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
     _write_chunks(connection, [doc for doc, _ in changes], now)
     queue_words(connection, [doc.pmid for doc, _ in changes])

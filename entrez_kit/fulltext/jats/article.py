@@ -11,7 +11,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.fulltext.fulltext_articles import ListedReference, PmcArticle, Section
-from entrez_kit.fulltext.jats.body import has_text, read_body_sections, read_other_sections, reply_sections
+from entrez_kit.fulltext.jats.body import (
+    has_text,
+    read_body_sections,
+    read_front_sections,
+    read_other_sections,
+    reply_sections,
+)
 from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
@@ -32,9 +38,9 @@ class JatsArticle:
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The whole text as a tree of sections: body, figures and tables, back matter, letters and replies."""
-        readers = (read_body_sections, read_other_sections, reply_sections)
-        return [section for read in readers for section in read(self._element)]
+        """The whole text as a tree of sections: body, figures and tables, back and front matter, letters, replies."""
+        own = [*read_body_sections(self._element), *read_other_sections(self._element)]
+        return [*own, *read_front_sections(self._element, own), *reply_sections(self._element)]
 
     @cached_property
     def references(self) -> list[ListedReference]:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from entrez_kit.fulltext.fulltext_articles import Section
 from entrez_kit.fulltext.jats.element_names import HEADINGS
 from entrez_kit.fulltext.jats.front import find_front, read_abstract
+from entrez_kit.fulltext.jats.front_notes import read_front_notes
 from entrez_kit.fulltext.jats.text import BlockCollector, read_blocks, read_heading, read_inline_text, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 
@@ -67,6 +68,25 @@ def read_other_sections(article: Any) -> list[Section]:
     return _drop_empty(sections)
 
 
+def read_front_sections(article: Any, sections: Iterable[Section]) -> list[Section]:
+    """Return the text in the front matter, such as notes about the authors and statements about funding.
+
+    Args:
+        sections: the other sections of the article; passages that they have too are omitted.
+    """
+    front, _ = find_front(article)
+    known = "\n\n".join(_iter_texts(sections))
+    notes = read_front_notes(article).items()
+    own = [_make_section(title, blocks=[block for block in blocks if block not in known]) for title, blocks in notes]
+    return list(filter(_has_text, [*own, *map(_add_title, iter_children(front, "notes"))]))
+
+
+def _iter_texts(sections: Iterable[Section]) -> Iterator[str]:
+    for section in sections:
+        yield section.text
+        yield from _iter_texts(section.subsections)
+
+
 def reply_sections(article: Any) -> list[Section]:
     """Return the letters, reviews, replies and translations in an article, one section each."""
     sections: list[Section] = []
@@ -76,7 +96,8 @@ def reply_sections(article: Any) -> list[Section]:
         kind = get_attribute(reply, "article-type").replace("-", " ").capitalize()
         blocks = [", ".join(filter(None, map(_format_name, _find_people(meta))))]
         inner: list[Section] = []
-        for part in (*read_body_sections(reply), *read_other_sections(reply)):
+        parts = [*read_body_sections(reply), *read_other_sections(reply)]
+        for part in (*parts, *read_front_sections(reply, parts)):
             if part.heading or inner:
                 inner.append(part)
             else:

@@ -205,9 +205,8 @@ def _read_people(meta: Any) -> tuple[list[FulltextAuthor], list[str]]:
         if others_group:
             of_others.update(iter_children(group, "aff"))
         else:
-            authors += [
-                FulltextAuthor(collective_name=text) for text in _yield_texts(iter_children(group, "on-behalf-of"))
-            ]
+            groups = iter_descendants(group, "on-behalf-of", outside=("collab",))
+            authors += [FulltextAuthor(collective_name=text) for text in _yield_texts(groups)]
     ordered = [*named, *(node for node in _yield_affiliations(meta) if node not in named and node not in of_others)]
     return authors, list(dict.fromkeys(filter(None, map(read_affiliation, ordered))))
 

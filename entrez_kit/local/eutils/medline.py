@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from entrez_kit.base.history_events import CREATED, ENTERED, find_event
 from entrez_kit.local.eutils.entrez_data import NOTICES
 from entrez_kit.local.records.document import Document, IndexTerm, Person
 
@@ -119,7 +120,7 @@ def _list_subjects(document: Document) -> Iterator[tuple[str, str]]:
 def _list_ids_and_history(document: Document) -> Iterator[tuple[str, str]]:
     yield "PMC", document.pmcid
     yield "MID", document.get_identifier("mid")
-    for tag, kinds in (("EDAT", ("pubmed", "entrez")), ("MHDA", ("medline",)), ("CRDT", ("entrez", "pubmed"))):
+    for tag, kinds in (("EDAT", ENTERED), ("MHDA", ("medline",)), ("CRDT", CREATED)):
         yield tag, _format_event(document, *kinds)
     yield from (("PHST", f"{day.slashed} {clock} [{kind}]") for kind, day, clock in document.history if day)
     yield from (("AID", f"{value} [{kind}]") for kind, value in document.ids if kind in ("doi", "pii", "bookaccession"))
@@ -133,11 +134,8 @@ def _format_heading(heading: IndexTerm) -> str:
 
 
 def _format_event(document: Document, *kinds: str) -> str:
-    for wanted_kind in kinds:
-        for kind, day, clock in document.history:
-            if kind == wanted_kind and day:
-                return f"{day.slashed} {clock}"
-    return ""
+    moments = ((kind, f"{day.slashed} {clock}") for kind, day, clock in document.history if day)
+    return find_event(moments, kinds) or ""
 
 
 def format_citation(document: Document) -> str:

@@ -226,7 +226,7 @@ class ParsedCollection(RecordCollection):
 
 def read_terms(document: Document) -> tuple[RecordTerms, SortKeys]:
     """Return the searchable terms and the sort keys of a record."""
-    day = document.publication_date.number or document.get_event("pubmed", "entrez").number
+    day = document.publication_date.number or document.entry_date.number
     first = document.authors[0].short if document.authors else "\uffff"
     journal = normalize(document.journal_ta or document.book_title)
     return extract_terms(document), (day, fold(first), journal, int(document.pmid))

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from lxml import etree
 
 from entrez_kit.base.clock import MONTHS
+from entrez_kit.base.history_events import ENTERED, find_event
 from entrez_kit.base.mixed_content import read_text as plain_text_of
 from entrez_kit.local.records.text import squeeze
 
@@ -446,8 +447,12 @@ class Document:
 
     def get_event(self, *kinds: str) -> PartialDate:
         """Return the date of the first of these events that the record has."""
-        dates = (date for kind in kinds for name, date, _ in self.history if name == kind and date)
-        return next(dates, NO_DATE)
+        return find_event(((kind, day) for kind, day, _ in self.history if day), kinds) or NO_DATE
+
+    @property
+    def entry_date(self) -> PartialDate:
+        """The date of entry into PubMed (EDAT)."""
+        return self.get_event(*ENTERED)
 
     @lazy
     def authors(self) -> list[Person]:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import NamedTuple
 
+from entrez_kit.base.history_events import CREATED
 from entrez_kit.local.records.document import Document, Person
 from entrez_kit.query import unsettled
 from entrez_kit.query.fields import LANGUAGES
@@ -154,14 +155,14 @@ def _add_identifiers(document: Document, terms: RecordTerms) -> None:
 
 
 def _add_dates(document: Document, terms: RecordTerms) -> None:
-    entry = document.get_event("pubmed", "entrez").number or document.publication_date.number
+    entry = document.entry_date.number or document.publication_date.number
     printed, electronic = document.publication_date.number, document.electronic_date.number
     terms.add_number("pdat", printed, electronic)
     terms.add_number("pdat_single", printed, electronic if not printed or electronic <= printed else 0)
     terms.add_number("ppdat", printed)
     terms.add_number("epdat", electronic)
     terms.add_number("edat", entry)
-    terms.add_number("crdt", document.get_event("entrez", "pubmed").number or printed)
+    terms.add_number("crdt", document.get_event(*CREATED).number or printed)
     terms.add_number("mhda", document.get_event("medline").number or entry)
     terms.add_number("mdat", document.revised.number or document.completed.number or entry)
     terms.add_number("cdat", document.completed.number)

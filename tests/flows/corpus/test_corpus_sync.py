@@ -541,15 +541,19 @@ def test_records_listed_but_not_delivered_are_reported_and_requested_until_they_
         assert state.store.stats("fish").documents == 30
 
 
-def test_a_record_that_never_arrives_is_abandoned_after_a_month(
+def test_a_record_that_never_arrives_is_reported_for_as_long_as_pubmed_lists_it(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with world.with_records(make_series(30)) as state:
-        _fail(monkeypatch, [1003], None)
+    papers = make_series(30)
+    _fail(monkeypatch, [1003], None)
+    with world.with_records(papers) as state:
         state.sync()
-        world.clock.move(days=29)
-        assert state.sync().warnings == ["PubMed still does not return PMID 1003."]
-        world.clock.move(days=2)
+        for _ in range(3):
+            world.clock.move(days=29)
+            result = state.sync()
+            assert result.warnings == ["PubMed still does not return PMID 1003."]
+            assert result.missing_error() is None
+    with world.with_records([paper for paper in papers if paper.pmid != 1003]) as state:
         assert state.sync().warnings == []
 
 

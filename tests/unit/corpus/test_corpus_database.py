@@ -315,6 +315,24 @@ def test_a_corpus_of_the_previous_version_is_migrated_and_indexed_again(store: S
     assert list_rows(store, "PRAGMA integrity_check") == [("ok",)]
 
 
+def test_wrong_dates_of_entry_of_the_previous_format_are_repaired(store: Store) -> None:
+    late = Paper(1, entered="1999-06-01", created="2019-03-10")
+    store.upsert_pubmed_docs([late.article(), *(paper.article() for paper in make_series(3))])
+    before = read_contents(store)
+    store.close()
+    with closing(sqlite3.connect(store.path)) as raw, raw:
+        raw.execute("UPDATE documents SET edat = '2019-03-10T00:00:00Z' WHERE pmid = 1")
+        raw.execute("UPDATE documents SET article = x'00' WHERE pmid = 1002")
+        raw.execute("DELETE FROM outbox")
+        raw.execute("PRAGMA user_version=9")
+
+    dates = list_rows(store, "SELECT pmid, edat FROM documents ORDER BY pmid")
+    assert dates[0] == (1, "1999-06-01T00:00:00Z")
+    assert dates[1:] == [(1000 + day, f"2024-01-0{day}T00:00:00Z") for day in (1, 2, 3)]
+    assert list_rows(store, "SELECT DISTINCT pmid FROM outbox JOIN chunks USING (uuid)") == [(1,)]
+    assert read_contents(store)["versions"] == before["versions"]
+
+
 SAID = "pmid, version, change, title, abstract, journal, pub_types, pdat, pmcid, retraction_status, content_hash, lr"
 
 

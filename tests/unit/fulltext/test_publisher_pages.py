@@ -2,6 +2,7 @@
 
 import re
 import time
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,61 @@ def test_the_article_is_read_without_the_text_around_it() -> None:
     assert "## Introduction" in found.markdown
     assert "All journals" not in found.markdown
     assert "cookie" not in found.markdown
+
+
+FIGURES = {
+    "PMC": (
+        '<figure class="fig" id="F1"><h4 class="obj_head">Figure 1.</h4><p><img src="f1.jpg" alt="Figure 1"></p>'
+        '<div class="p"><a href="f1/">Open in a new tab</a></div><figcaption><p>A, a ribbon of H<sub>2</sub>O. '
+        'See <a href="#R1">ref. 13</a>.</p><p>B, the second panel.</p></figcaption></figure>',
+        ["Figure 1.", "A, a ribbon of H₂O. See ref. 13.", "B, the second panel."],
+    ),
+    "plain": (
+        '<figure><a href="f1.jpg"><img src="f1.jpg"></a><figcaption>Fig. 2: Weights of <i>mice</i>.'
+        "</figcaption></figure>",
+        ["Fig. 2: Weights of *mice*."],
+    ),
+    "description": (
+        "<figure><figcaption><b>Fig. 3: Sleep.</b></figcaption><div><p>a Nights without sleep in June.</p></div>"
+        '<div><a href="full">Full size image</a></div></figure>',
+        ["Fig. 3: Sleep.", "a Nights without sleep in June."],
+    ),
+    "linked": (
+        '<figure><figcaption><a href="f4.jpg">Fig. 4: A linked caption.</a></figcaption></figure>',
+        ["Fig. 4: A linked caption."],
+    ),
+    "table": (
+        "<figure><figcaption>Table 4. Doses.</figcaption><table><tr><th>Mouse</th><th>Dose</th></tr><tr><td>first</td>"
+        "<td>20 g</td></tr></table></figure>",
+        ["Table 4. Doses.", "first", "20 g"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_headings_and_captions_of_figures_are_read_without_links_to_the_picture(name: str) -> None:
+    figure, wanted = FIGURES[name]
+    markdown = read(write_article(body=f"{figure}<p>The end of the imaginary article.</p>")).markdown
+
+    places = [markdown.find(text) for text in (*wanted, "The end of the imaginary article")]
+    assert -1 not in places, markdown[-400:]
+    assert places == sorted(places)
+    assert "new tab" not in markdown
+    assert "Full size" not in markdown
+
+
+def test_every_caption_of_recorded_pages_is_read(real_data: Path) -> None:
+    captions = 0
+    for path in sorted((real_data / "html").glob("*.html")):
+        root = etree.HTML(path.read_bytes())
+        nodes = [*root.iter("figcaption"), *root.iterfind(".//figure/h4")]
+        if not nodes:
+            continue
+        found = "".join(re.findall(r"[^\W_]", unicodedata.normalize("NFKD", read(path.read_bytes()).markdown)))
+        for node in nodes:
+            assert "".join(re.findall(r"[^\W_]", unicodedata.normalize("NFKD", "".join(node.itertext())))) in found
+            captions += 1
+    require_recordings(captions)
 
 
 def test_headings_lists_and_tables_have_their_structure() -> None:

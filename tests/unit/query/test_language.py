@@ -1,6 +1,8 @@
 """The rules of PubMed's language, one line per rule: characters, operators, repairs, fields, printing and fidelity."""
 
 import io
+import random
+import re
 from datetime import date
 
 import pytest
@@ -108,6 +110,16 @@ def _find_records(term: str) -> str:
         ('"in the"[ti]', "0"),
         ("zzqq[ti] OR cats[ti]", "0 1"),
         ("zzqq cats[ti]", ""),
+        ("the[ti]", ""),
+        ("the[ti] NOT cats[ti]", ""),
+        ("'the[ti] NOT cats[ti]'", ""),
+        ("the NOT cats[ti]", ""),
+        ("(the[ti] AND in[ti]) NOT cats[ti]", ""),
+        ("the[ti] NOT cats[ti] OR life[ti]", "4"),
+        ("the[ti] NOT cats[ti] AND life[ti]", ""),
+        ("cats[ti] NOT the[ti]", "0 1"),
+        ("(the[ti] NOT cats[ti]) OR life[ti]", "4"),
+        ("NOT cats[ti]", "2 3 4"),
         # wildcards
         ("organi*ation[ti]", "2"),
         ("organi*ation*[ti] AND colo*[ti]", "2"),
@@ -361,6 +373,36 @@ def test_every_tag_has_one_field_and_variants_of_a_tag_are_read() -> None:
     assert tag is not None
     assert (tag.field.code, tag.explodes) == ("MESH", False)
     assert parse_tag("ab") is None
+
+
+def test_stopwords_in_any_place_of_random_queries_never_make_a_result_wider() -> None:
+    chance = random.Random(17)
+    everything = set(range(len(TITLES)))
+    for _ in range(300):
+        words = chance.choices(["cats", "dogs", "life", "hospital", "the", "from"], k=chance.randint(2, 5))
+        signs = [chance.choice(["", "", "NOT"]), *chance.choices(["AND", "OR", "NOT"], k=len(words) - 1)]
+        found: set[int] | None = everything if signs[0] == "NOT" else None
+        for sign, word in zip(signs, words, strict=True):
+            if word in STOP_WORDS:
+                continue
+            value = {number for number, title in enumerate(TITLES) if word in re.findall(r"\w+", title.lower())}
+            if sign == "NOT":
+                found = (found or set()) - value
+            elif found is None or (sign == "OR" and found is everything):
+                found = value
+            else:
+                found = found & value if sign == "AND" else found | value
+        term = " ".join(f"{sign} {word}[ti]" for sign, word in zip(signs, words, strict=True))
+        whole = found is everything  # only ignored words after NOT
+        assert set(_search(term).records) == (set() if whole else found or set()), term
+
+
+def test_not_after_ignored_words_is_printed_with_them_and_marked_as_approximate() -> None:
+    found = _search("(the[ti] OR in[ti]) NOT cats[ti]", lenient=True)
+
+    assert found.translation == '(the[ti] OR in[ti]) NOT "cats"[Title]'
+    assert found.fidelity == "approximate"
+    assert _search("dogs[ti] NOT cats[ti]").fidelity == "exact"
 
 
 def test_words_are_folded_and_there_are_130_stopwords() -> None:
