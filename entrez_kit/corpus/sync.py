@@ -324,7 +324,7 @@ class _SyncRun:
         if not self.report.is_complete:
             return
         days = first.isoformat(), last.isoformat()
-        unlisted = self.store.read(membership.list_unlisted, self.search.query_key, *days, listed_pmids)
+        unlisted = self.store.read(membership.list_unlisted, self.search.query_key, *days, listed)
         self.total += len(unlisted)
         for batch in _split_batches(unlisted):
             found = self.search.find_results(batch)

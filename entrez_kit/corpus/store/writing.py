@@ -133,7 +133,7 @@ def upsert(connection: sqlite3.Connection, docs: Iterable[Doc], now: str) -> Ups
         [_build_row(by_pmid[pmid], versions[pmid].version + 1, now, versions[pmid].lr) for pmid in done.updated],
     )
     connection.executemany("UPDATE documents SET last_seen_at = ? WHERE pmid = ?", [(now, p) for p in done.skipped])
-    moved = [pmid for pmid in done.skipped if by_pmid[pmid].edat not in (None, known[pmid].edat)]
+    moved = [pmid for pmid in done.skipped if by_pmid[pmid].edat not in (None, versions[pmid].edat)]
     connection.executemany("UPDATE documents SET edat = ? WHERE pmid = ?", [(by_pmid[p].edat, p) for p in moved])
     connection.executemany(_QUEUE_PASSAGES, [(now, pmid) for pmid in moved])
     connection.executemany(_SNAPSHOT, [(change, now, doc.pmid) for doc, change in changes])
