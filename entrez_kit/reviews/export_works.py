@@ -7,6 +7,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS
@@ -16,7 +17,7 @@ from entrez_kit.reviews.dedupe_records import list_works
 from entrez_kit.reviews.folder import Review, describe_files, open_review, replace_files
 from entrez_kit.reviews.output_files import remove_outputs, write_output
 from entrez_kit.reviews.records import ID_NOTE, ReviewRecord, sort_key, to_ris
-from entrez_kit.reviews.ro_crate import CRATE, EXPORTED
+from entrez_kit.reviews.ro_crate import EXPORTED
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services

@@ -56,7 +56,7 @@ UPDATES: Final = JsonShape(
 )
 _AGENCY: Final = {**require_texts("DOI"), "agency": require_texts("id label")}
 AGENCY: Final = JsonShape(
-    "Crossref's agency of a DOI", {**_ABOUT, "message": _AGENCY}, due="message.DOI message.agency"
+    "Crossref's agency of a DOI", {**_ABOUT, "message": _AGENCY}, required="message.DOI message.agency"
 )
 
 
