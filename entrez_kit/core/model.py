@@ -362,7 +362,7 @@ class WrongValue(ValueError):
     """
 
     def __init__(self, accepted: Text, hint: Text | None = None, value: object = None) -> None:
-        super().__init__(accepted)
+        super().__init__(FrontendText("must be ", accepted))
         self.accepted = accepted
         self.hint = hint
         self.value = value

@@ -166,3 +166,21 @@ def test_an_unknown_command_is_refused_with_those_that_exist(cli: Cli, arguments
 
     assert done.status == 2
     assert suggestion in done.err
+
+
+def test_a_list_of_ids_is_not_a_bibliography(cli: Cli, tmp_path: Path) -> None:
+    draft, ids = tmp_path / "draft.md", tmp_path / "ids"
+    draft.write_text("Sleep helps [@a].\n", encoding="utf-8")
+    ids.write_text("99000001\n", encoding="utf-8")
+
+    done = cli("verify", str(draft), "--bibliography", str(ids))
+
+    assert done.status == 2
+    assert '"bad_file"' in done.err
+
+
+def test_a_missing_copy_is_answered_with_the_way_to_create_one(cli: Cli) -> None:
+    done = cli("--local", "nosuch", "search", "crispr")
+
+    assert done.status == 3
+    assert "local import nosuch" in done.err
