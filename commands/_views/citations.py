@@ -57,7 +57,7 @@ def render_entry(text: str, style: str, width: int, mark: Text | None = None) ->
         return Text(lines, no_wrap=True, overflow="ignore")
     words = mark.copy() if mark is not None else Text()
     words.append(to_line(text))
-    return indent_hanging(words, width)
+    return _indent_hanging(words, width)
 
 
 def render_heading(style: str) -> RenderableType:
@@ -65,7 +65,7 @@ def render_heading(style: str) -> RenderableType:
     return Constrain(Rule(Text(style, style="bold"), align="left", style="dim"), MAX_WIDTH)
 
 
-def indent_hanging(text: Text, width: int) -> RenderableType:
+def _indent_hanging(text: Text, width: int) -> RenderableType:
     """Indent every line of a text except the first."""
     console = Console(width=width)
     first = text.wrap(console, width)[0]
