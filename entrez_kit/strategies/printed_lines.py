@@ -14,7 +14,7 @@ from entrez_kit.strategies.printed_counts import COUNT_ALONE, parse_count, strip
 from entrez_kit.strategies.printed_rows import ENDS_OPEN, PrintedLine, Role, count_open, is_open, repair
 
 RowKind = Literal["expression", "comment", "header", "continuation", "count"]
-"""What a row without a number is: a line of its own, a part of the line above it, or the count of that line."""
+"""What a row without a number is: a separate line, a part of the line above it, or the count of that line."""
 MAX_CONTINUED: Final = 500
 """Maximum number of lines by which a line continues."""
 MAX_JOINED: Final = 60

@@ -50,7 +50,7 @@ _REGISTERS: Final = re.compile(
     r"\b(?:clinicaltrials\.gov|ictrp|isrctn|lilacs|epistemonikos|proquest|google scholar|opengrey|medrxiv)\b",
     re.IGNORECASE,
 )
-"""Services whose lines have few signs or none."""
+"""Services whose lines have few signs."""
 _DATABASE_PART: Final = re.compile(
     r",? in (?:(?:clinical )?trials|cochrane reviews|other reviews|protocols|editorials|clinical answers|cdsr|central)"
     r"\b.*",
