@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
+from sampled_cases import FULL
 
 if TYPE_CHECKING:
     from fixture_types import KitFor
@@ -36,7 +37,8 @@ for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.S
     if signal.getsignal(_number) == signal.SIG_IGN:
         signal.signal(_number, _handler)
 
-settings.register_profile("bounded by work, not by time", deadline=None, max_examples=50)
+# Every run has the same examples; a full run (see `sampled_cases`) has new ones.
+settings.register_profile("bounded by work, not by time", deadline=None, max_examples=50, derandomize=not FULL)
 settings.load_profile("bounded by work, not by time")
 
 # The tests start some hundred programs. With the compiled files, each module is compiled only once.
