@@ -28,7 +28,7 @@ from prepared_services import (
 from sampled_cases import take_sample
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.fulltext.html import unreadable
+from entrez_kit.fulltext.html import unreadable_error
 from entrez_kit.fulltext.pdf import Pdf
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.download.guard import Downloaded
@@ -255,7 +255,7 @@ def pretend_download(url: str, **_: Any) -> Downloaded:
 
 def pretend_pdf(content: bytes, **_: Any) -> Pdf:
     if content == b"parse-failed":
-        raise unreadable("holds no text")
+        raise unreadable_error("holds no text")
     return Pdf(title=None, text="Text.", total_pages=1, word_count=1)
 
 
