@@ -104,7 +104,8 @@ def _read_records_by_row(lines: Iterable[Row], name: str) -> list[NamedRow]:
 
 def _has_fields_by_row(lines: Iterable[Row]) -> bool:
     """Return whether the first cell of each row names a field."""
-    names, below = [], set()
+    names: list[str] = []
+    below: set[str] = set()
     for _, cells in lines:
         names = names or [_fold(cell) for cell in cells]
         below |= {_fold(cell) for cell in cells[:1]} & _FIELDS
