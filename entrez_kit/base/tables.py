@@ -58,14 +58,14 @@ def name_cells(rows: Iterable[Row]) -> tuple[list[str], Iterator[NamedRow]]:
 
 def _name_rows(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[NamedRow]:
     """Yield rows by the names of the columns. Rows can end with a delimiter if all complete rows do."""
-    complete: Row | None = None
+    first: tuple[int, int] | None = None  # the line of a complete row, and the number of its cells after the columns
     for line, cells in rows:
-        if len(cells) >= len(columns):
-            complete = complete or (line, cells)
-            place, longest = max(complete, (line, cells), key=lambda row: len(row[1]))
-            is_ended = len(cells) == len(complete[1]) == len(columns) + 1 and not cells[-1].strip()
-            if len(longest) > len(columns) and not is_ended:
-                problem = f"this row has {len(longest)} cells, but the table has {len(columns)} columns"
+        more = len(cells) - len(columns)
+        if more >= 0:
+            first = first or (line, more)
+            if more > 1 or more != first[1] or (more and cells[-1].strip()):
+                place, longest = (line, more) if more >= first[1] else first
+                problem = f"this row has {len(columns) + longest} cells, but the table has {len(columns)} columns"
                 raise TableError(f"{problem}; put cells with a delimiter in quotation marks", place)
         row: dict[str, str] = {}
         for column, cell in zip_longest(columns, cells[: len(columns)], fillvalue=""):

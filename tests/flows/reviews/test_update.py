@@ -219,3 +219,22 @@ def test_a_review_without_a_search_cannot_be_updated(cli: Cli, tmp_path: Path, m
     assert cli("review", "init", "r", "--strategy", "s.txt").status == 0
 
     assert cli("review", "update", "--folder", "r").status == 2
+
+
+def test_an_update_names_decisions_that_contradict_each_other_after_it(cli: Cli, searched_review: Path) -> None:
+    Path("../e.ris").write_text(
+        f"TY  - JOUR\nAU  - Doe20, J\nTI  - {write_title(20)}\nT2  - Journal of Invention\n"
+        "PY  - 2020\nVL  - 1\nSP  - 20\nDO  - 10.5555/invented.20\nER  - \n",
+        encoding="utf-8",
+    )
+    assert cli("review", "import", "--source", "Embase", "../e.ris").status == 0
+    imported = next(line["id"] for line in read_lines(Path("records.jsonl")) if line["source"] == "Embase")
+    decisions = f"id,decision\nek-pubmed-20,include\n{imported},exclude\n"
+    Path("d.csv").write_text(decisions, encoding="utf-8")
+    assert cli("review", "screen", "import", "d.csv").status == 0
+    make_generation(searched_review, 2, write_work(101, write_title(101)))
+
+    warnings = {one["code"]: one["message"] for one in run_update(cli)["warnings"]}
+
+    assert f"{imported} (line 2), ek-pubmed-20 (line 3)" in warnings["decisions_contradict"]
+    assert cli("review", "status").status == 2
