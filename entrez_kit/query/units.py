@@ -70,7 +70,8 @@ def join_reports(reports: Iterable[Report]) -> Report:
 class Unit:
     """A resolved part and the report about it.
 
-    ``query`` is None for an ignored part, and ``ignored`` is its text. The parts of a loose AND join the AND around them.
+    ``query`` is None for an ignored part, and ``ignored`` is its text. The parts of a loose AND join the AND around
+    them.
     """
 
     query: Query | None
