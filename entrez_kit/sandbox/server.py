@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
 from entrez_kit.base.errors import InvalidInput, describe_os_error, wrong_value
-from entrez_kit.base.frontend_text import Argument, FrontendText, Text
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text, list_choices
 from entrez_kit.base.settings import BY_NAME, Settings
 from entrez_kit.local.eutils.listener import HOST, Arrival, Listener, Strike
 from entrez_kit.local.eutils.replies import LocalReply, answer_text
@@ -197,7 +197,7 @@ class Sandbox(LocalEntrez):
         known = {name for name, _ in self._routes.values()}
         for endpoint in endpoints:
             if endpoint is not None and endpoint not in known:
-                raise _option_error("endpoint", endpoint, f"must be one of {', '.join(sorted(known))}")
+                raise wrong_value("endpoint", list_choices(sorted(known)), endpoint, reason=_REASON)
 
     def settings(self, folder: Path | None = None, **overrides: Any) -> "Settings":
         """Return settings for this sandbox, with all files in one folder.

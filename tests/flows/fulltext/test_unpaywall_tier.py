@@ -301,7 +301,7 @@ def test_copies_in_pmc_are_tried_last(sandbox: Sandbox, kit_for: KitFor, monkeyp
         requested.append(url.split("/")[2])
         raise UpstreamError("no copy")
 
-    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", refuse)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.download", refuse)
     publisher = Publisher(sandbox, {})
     hosts = ["pmc.ncbi.nlm.nih.gov", "europepmc.org", "ncbi.nlm.nih.gov.example", "publisher.example"]
     publisher.locate(*({"url": f"https://{host}/a"} for host in hosts))
@@ -317,7 +317,7 @@ def test_all_copies_together_have_one_time_limit(
         time.sleep(deadline_s)
         raise UpstreamError(f"{url} was too slow")
 
-    monkeypatch.setattr("entrez_kit.services.transport.download.guard.download", download_slowly)
+    monkeypatch.setattr("entrez_kit.fulltext.unpaywall_tier.download", download_slowly)
     publisher = Publisher(sandbox, {})
     publisher.locate(*({"url": name} for name in "abcd"))
     kit = kit_for(sandbox, unpaywall_timeout_ms=10_000)

@@ -233,7 +233,7 @@ def test_the_crate_describes_every_file_and_run_also_after_a_later_run(cli: Cli,
 def small_review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Create a review with records of a register and of a database, all included by title; return the ids of works."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    monkeypatch.setattr("entrez_kit.reviews.write_report.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("sleep\n", encoding="utf-8")
     assert cli("review", "init", "r", "--strategy", "s.txt").status == 0
     monkeypatch.chdir("r")

@@ -39,7 +39,7 @@ TITLES = (
 def review(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of a review with six works, one of them in two sources."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("entrez_kit.citations.pandoc.convert_markdown", lambda text, *_: text.encode())
+    monkeypatch.setattr("entrez_kit.reviews.write_report.convert_markdown", lambda text, *_: text.encode())
     Path("s.txt").write_text("sleep\n", encoding="utf-8")
     texts = [RECORD.format(title=title, number=number) for number, title in enumerate(TITLES, start=1)]
     Path("embase.ris").write_text("".join(texts[:4]), encoding="utf-8")

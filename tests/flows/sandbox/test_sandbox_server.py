@@ -343,7 +343,7 @@ def test_an_unknown_endpoint_is_refused_and_never_counted_as_zero(client: Client
         lambda: sandbox.delay(name, 1),
     ]
     for call in calls:
-        with pytest.raises(InvalidInput, match=r"endpoint must be one of crossref, ecitmatch, efetch, .*\(got"):
+        with pytest.raises(InvalidInput, match="endpoint must be one of: crossref, ecitmatch, efetch"):
             call()
 
     assert client.get("efetch", db="pubmed", id="101").status_code == 200

@@ -59,10 +59,11 @@ def test_an_invalid_database_name_is_rejected_before_any_request(name: str) -> N
 def test_a_database_that_ncbi_does_not_list_is_rejected_with_a_similar_name() -> None:
     services = Canned(einfo=write_einfo_xml("pubmed", "nuccore", "clinvar"))
 
-    with pytest.raises(InvalidInput, match="Did you mean 'clinvar'") as caught:
+    with pytest.raises(InvalidInput, match="clinva") as caught:
         run_canned(services, SEARCH, db="clinva", term="x")
 
     assert caught.value.reason == "unknown_database"
+    assert "clinvar" in caught.value.recovery_hint
     assert "entrez_info" in caught.value.recovery_hint
     assert [name for name, _ in services.asked] == ["einfo"]
 
