@@ -34,7 +34,7 @@ _PARAMETER: Final = re.compile(rf"(?i)({_NAME}(?:=|%3D))(?!\[hidden\])[^&\s\"'<>
 # linear for any text.
 _MEMBER: Final = re.compile(rf"""(?is)({_NAME}["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)""")
 _HEADER: Final = re.compile(
-    r"""(?i)(authorization["']?\s*+:\s*+["']?+(?:(?:bearer|basic)\s++)?+)(?!\[hidden\])[^\s"',}]+"""
+    r"""(?i)(authorization["']?\s*+:\s*+["']?+(?>(?:bearer|basic)\s++|))(?!\[hidden\])[^\s"',}]+"""
 )
 _USER_INFO: Final = re.compile(r"(?<=://)[^\s/?#\"'<>@]*+(?:@[^\s/?#\"'<>@]*+)*@")
 _SIGNATURE: Final = re.compile(

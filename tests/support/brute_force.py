@@ -14,7 +14,17 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
 LETTER = r"[^\W_]"
-_GREEK = {"α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "κ": "kappa", "λ": "lambda", "μ": "mu", "ω": "omega"}
+_GREEK = {
+    "α": "alpha",
+    "β": "beta",
+    "γ": "gamma",
+    "δ": "delta",
+    "κ": "kappa",
+    "λ": "lambda",
+    "μ": "mu",
+    "\u00b5": "mu",
+    "ω": "omega",
+}
 _NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTHS = {name: place for place, name in enumerate(_NAMES, start=1)}
 _SEASONS = {"winter": 1, "spring": 4, "summer": 7, "autumn": 10, "fall": 10}

@@ -163,7 +163,7 @@ def test_an_unknown_style_is_rejected_with_the_known_styles(cli: Cli) -> None:
 
     assert done.status == 2
     assert read_error(done)["invalid_input"] == "citation_styles.0=harvard"
-    assert all(name in read_error(done)["recovery_hint"] for name in STYLE_NAMES)
+    assert all(name in read_error(done)["message"] for name in STYLE_NAMES)
 
 
 def test_fields_are_selected_or_rejected_for_text(cli: Cli) -> None:
