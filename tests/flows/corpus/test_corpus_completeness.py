@@ -58,7 +58,7 @@ MISSED = {
 }
 
 
-@pytest.mark.parametrize("most", [9_999, 10])
+@pytest.mark.parametrize("most", [9_999, pytest.param(10, marks=pytest.mark.long)])
 @pytest.mark.parametrize("reason", MISSED)
 def test_a_sync_fetches_every_result_that_the_searches_by_date_miss(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch, reason: str, most: int
@@ -159,6 +159,7 @@ def test_a_corpus_that_starts_at_a_checkpoint_stays_without_older_records(
         assert _list_stored(state) == _list_results([paper for paper in papers if paper.pmid not in (1016, 1022)])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_after_random_changes_the_corpus_equals_the_results(
     world: ChangingPubMed, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -33,7 +33,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
             {"source_pmid": "99100450", "relationship_type": "similar", "depth": 2, "budget": budget},
             0,
         )
-        for budget in (2, 50)
+        for budget in (2, 12)
     },
     "a reference list": ("check_references", {"text": "\n\n".join(f"{n}. PMID: {n}" for n in PMIDS[:50])}, 50),
     "links": ("entrez_link", {"source": "pubmed", "target": "pubmed", "ids": PMIDS}, 200),
