@@ -18,7 +18,7 @@ from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, Exit
 
 from . import PROGRAM, Ended, ReaderGone, load_command
-from ._options import HELP_NAMES, App, Group
+from ._options import HELP_NAMES, App, CommandGroup
 from ._state import State
 
 MISSING_COMMAND: Final = "Missing command."
@@ -63,7 +63,7 @@ The module with its name in this folder is imported when it runs, and has its co
 """
 
 
-class Program(Group):
+class Program(CommandGroup):
     """The program: a group that lists its commands without importing them."""
 
     def __init__(self, **attributes: Any) -> None:

@@ -43,7 +43,7 @@ class App(typer.Typer):
     """The commands of a module. A single command is not in a group."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"cls": Group, "add_completion": False, **settings})
+        super().__init__(**{"cls": CommandGroup, "add_completion": False, **settings})
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[Function], Function]:
         """Add a function as a command."""
@@ -69,7 +69,7 @@ class Command(TyperCommand):
         return super().invoke(ctx)
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A group of commands. The options of every command are allowed before the name of its command, too."""
 
     def __init__(self, **attributes: Any) -> None:
@@ -113,7 +113,7 @@ class SingleOption(TyperOption):
         return super().consume_value(ctx, {**opts, self.name: values[-1]})
 
 
-class Argument(TyperArgument):
+class PlainArgument(TyperArgument):
     """An argument whose help has no type: "<list[str]>" does not help a biologist."""
 
     def __init__(self, argument: TyperArgument) -> None:
@@ -126,7 +126,7 @@ class Argument(TyperArgument):
 def _adapt(parameter: Any) -> Any:
     """Return a parameter of typer as one of the classes above; a flag, and an option of several values, unchanged."""
     if isinstance(parameter, TyperArgument):
-        return Argument(parameter)
+        return PlainArgument(parameter)
     takes_one_value = not (parameter.is_flag or parameter.multiple or parameter.count)
     return SingleOption(parameter) if takes_one_value else parameter
 
@@ -243,7 +243,7 @@ def _build_common_options() -> list[Any]:
     return typer.main.get_command(app).params
 
 
-def _list_common_options(command: Command | Group) -> Iterator[Any]:
+def _list_common_options(command: Command | CommandGroup) -> Iterator[Any]:
     """Yield the options of every command for one command: without those that it declares itself or has no format for.
 
     A group accepts all of them for its commands, whose help shows those of the output.
@@ -260,10 +260,10 @@ def _list_common_options(command: Command | Group) -> Iterator[Any]:
     declared = {name for parameter in command.params for name in parameter.opts}
     for option in map(copy, _build_common_options()):
         family = _FAMILY_OF.get(option.name)
-        has_family = family is None or family in accepted or isinstance(command, Group)
+        has_family = family is None or family in accepted or isinstance(command, CommandGroup)
         if has_family and declared.isdisjoint(option.opts):
             option.help = option.help.format(**texts)
-            option.hidden = isinstance(command, Group) and option.rich_help_panel == OUTPUT
+            option.hidden = isinstance(command, CommandGroup) and option.rich_help_panel == OUTPUT
             yield _adapt(option)
 
 
