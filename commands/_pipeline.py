@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import typer
 
@@ -25,9 +25,6 @@ from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, St
 
 from ._formats import Job, Sink, View, Writer
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
-
-if TYPE_CHECKING:
-    pass
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)

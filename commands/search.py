@@ -268,13 +268,13 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
         result = SEARCH_ARTICLES.run(get_state(ctx).services, request)
     tell_warnings(ctx, result)
     refused = _report_notes(ctx, result, request, strict)
-    if refused is not None:
-        raise refused
 
     def finish(_: object) -> EntrezKitError | None:
         _write_certificate(ctx, result)
-        return result.missing_error()
+        return refused or result.missing_error()
 
+    if not result.pmids and (error := finish(None)) is not None:
+        raise error
     level = plan(ctx).format.details[0]
     records = build_request(ctx, FETCH_CONTENTS, {"pmids": result.pmids, "detail_level": level})
     if fetch_and_print(ctx, records, idle="The search has no results.", afterwards=finish) is None:

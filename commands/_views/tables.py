@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from rich import box
 from rich.cells import cell_len
@@ -22,9 +22,6 @@ from .text import (
     format_doi_url,
     to_line,
 )
-
-if TYPE_CHECKING:
-    pass
 
 WIDE: Final = 110
 """The least width, in columns, of a terminal that shows authors, journal and date in separate columns."""

@@ -34,9 +34,12 @@ _PARAMETER: Final = re.compile(rf"(?i)({_NAME}(?:=|%3D))(?!\[hidden\])[^&\s\"'<>
 # linear for any text.
 _MEMBER: Final = re.compile(rf"""(?is)({_NAME}["']\s*+:\s*+)(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?)""")
 _HEADER: Final = re.compile(
-    r"""(?i)(authorization["']?\s*+:\s*+["']?+(?>(?:bearer|basic)\s++|))(?!\[hidden\])[^\s"',}]+"""
+    r"""(?is)(authorization["']?\s*+:\s*+)(?!["']?\[hidden\])(?>\[?b?(?=["'])|)"""
+    r"""(?:"(?>(?:[^"\\]|\\.)*)"?|'(?>(?:[^'\\]|\\.)*)'?|[^\s"'][^\r\n"']*+)"""
 )
 _USER_INFO: Final = re.compile(r"(?<=://)[^\s/?#\"'<>@]*+(?:@[^\s/?#\"'<>@]*+)*@")
+# In an invalid URL, the password may have a slash, a question mark or a number sign. A port has only digits.
+_WIDE_USER_INFO: Final = re.compile(r"(?<=://)[^\s/?#\"'<>@:]{0,100}:(?![0-9]{0,5}(?:[/?#\s]|$))[^\s\"'<>]{0,300}@")
 _SIGNATURE: Final = re.compile(
     r"(?is)(x-amz-.*|x-goog-.*|awsaccesskeyid|sig|expires|key-pair-id|policy|.*token.*|.*key|.*secret.*|.*password.*"
     r"|.*signature.*|auth.*|session.*|e?mail|mailto|ticket|code|jwt)"
@@ -76,6 +79,7 @@ class Redactor:
         """Return a text without secrets."""
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
+        text = _WIDE_USER_INFO.sub(f"{HIDDEN}@", text)
         text = _USER_INFO.sub(f"{HIDDEN}@", text)
         text = _HEADER.sub(rf"\1{HIDDEN}", text)
         text = _PARAMETER.sub(rf"\1{HIDDEN}", text)
@@ -104,7 +108,7 @@ class Redactor:
         return cut_end(escape_controls(self.redact_text(str(value)[:MAX_READ])), MAX_FIELD)
 
     def redact_traceback(self, text: str) -> str:
-        """Return a traceback with each line treated as in ``field``; only the end of a long traceback."""
+        """Return a traceback with each line treated as in ``redact_field``; only the end of a long traceback."""
         lines = self.redact_text(text[-MAX_READ:]).splitlines()
         return "\n".join(cut_end(escape_controls(line), MAX_FIELD) for line in lines[-MAX_TRACEBACK_LINES:])
 
@@ -126,8 +130,8 @@ class Redactor:
 
 def redact_url(url: str) -> str:
     """Return a URL, valid or not, for a message: without user name, password, parameters and control characters."""
-    # In an invalid URL, a slash may be a part of the password.
-    text = re.sub(r"(?<![^/\s])[^/\s]*@", f"{HIDDEN}@", url)
+    text = _WIDE_USER_INFO.sub(f"{HIDDEN}@", url)
+    text = re.sub(r"(?<![^/\s])[^/\s]*@", f"{HIDDEN}@", text)
     text = re.sub(r"(?s)[?#].*", f"?{HIDDEN}", text)
     return cut_end(" ".join(_CONTROL.sub(" ", text).split()), MAX_URL)
 

@@ -158,7 +158,7 @@ class SearchHits(Outcomes[ArticleHit]):
         """Yield hits with their summaries. If a batch fails, its hits have no summary and ``missing_error`` names them.
 
         Raises:
-            UpstreamError, RateLimited: NCBI returned no summary at all.
+            UpstreamError, RateLimited: the first batch failed.
         """
         if not pmids:
             return

@@ -82,8 +82,12 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
         if new:
             review.records += new
             review.reset_works()
+        folded = fold_source(source)
         earlier = {
-            file.sha256 for run in review.runs if run.step == "import" and run.source == source for file in run.files
+            file.sha256
+            for run in review.runs
+            if run.step == "import" and fold_source(run.source or "") == folded
+            for file in run.files
         }
         is_repeated = not new and all(file.sha256 in earlier for file in file_counts)
         if not is_repeated:

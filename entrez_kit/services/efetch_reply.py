@@ -14,6 +14,7 @@ _MEDLINE_RECORD: Final = r"(?m)^PMID- "
 def expect_records(db: str, rettype: str | None, retmode: str | None, id_count: int | None) -> Expect:
     """Return the rules for an EFetch reply. They are strict only for PubMed: NCBI's defaults differ per database."""
     mode, pubmed = (retmode or "").lower(), db.strip().lower() == "pubmed"
+    rettype = (rettype or "").lower()
     if mode == "xml":
         if not pubmed:
             return Expect("xml")
@@ -26,4 +27,4 @@ def expect_records(db: str, rettype: str | None, retmode: str | None, id_count: 
 
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), id_count, _MEDLINE_RECORD, read=READERS["medline"])
-    return Expect("text", read=READERS.get((rettype or "").lower(), bytes))
+    return Expect("text", read=READERS.get(rettype, bytes))

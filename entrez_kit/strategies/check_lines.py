@@ -41,9 +41,11 @@ def _check_refusal(line: WorkingLine) -> Iterator[LineProblem]:
 
 
 def _suggest_range(line: WorkingLine) -> str:
-    """Return a range that ends before the line, if its range extends too far."""
+    """Return a range that ends before the line, if its range extends too far and begins two lines before or earlier."""
     match = re.search(r"\b(or|and)/([0-9]+)-([0-9]+)", line.printed.text, re.IGNORECASE)
     if match is None or line.number is None or int(match[3]) < line.number:
+        return ""
+    if int(match[2]) >= line.number - 1:
         return ""
     return f"{match[1]}/{match[2]}-{line.number - 1}"
 

@@ -167,19 +167,25 @@ def _build_reference(row: Mapping[str, str], number: int, line: int) -> Referenc
 
 
 def _split_authors(text: str) -> tuple[list[RefAuthor], bool]:
-    """Split the authors of a cell: at semicolons, at "and", or else at the commas between "Doe J, Roe K"."""
+    """Split the authors of a cell: at semicolons, or else at "and", "&" and the commas between "Doe J, Roe K"."""
     text = re.sub(r" ?\([0-9]{6,}\)", "", " ".join(text.split())).strip().rstrip(".")
+    for end in (" et al", " and others"):
+        if text.lower().endswith(end):
+            return _split_authors(text[: -len(end)].rstrip(",; "))[0], True
     if ";" in text:
         names = text.split(";")
-    elif " and " in text:
-        names = text.split(" and ")
-    elif re.fullmatch(r"(?:[^,]+ [^\W\d_a-z]{1,4}(?:, |$))+", text):
-        names = text.split(",")
     else:
-        names = re.split(r"(?<=\.),\s", text)
+        names = [name for part in re.split(r",? (?:and|&) ", text) for name in _split_at_commas(part)]
     authors = [parse_name(name.strip()) for name in names if name.strip()]
     more = bool(authors) and authors[-1].text.lower().rstrip(".") in ("et al", "others")
     return (authors[:-1] if more else authors), more
+
+
+def _split_at_commas(text: str) -> list[str]:
+    """Split names with initials, "Doe J, Roe K" or "Doe, J., Roe, K."; a name such as "Doe, Jane" stays whole."""
+    if re.fullmatch(r"(?:[^,]+ [^\W\d_a-z]{1,4}(?:, |$))+", text):
+        return text.split(",")
+    return re.split(r"(?<=\.),\s", text)
 
 
 def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:

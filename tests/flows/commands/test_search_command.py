@@ -1,5 +1,6 @@
 """`entrez-kit search` over the demo corpus."""
 
+import dataclasses
 import hashlib
 import io
 import json
@@ -17,6 +18,7 @@ from entrez_kit.commands._views import articles
 from entrez_kit.pubmed.models import BriefSummary, Certificate, Slice
 from entrez_kit.pubmed.search_models import SearchParameters, SearchResult
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services import small_replies
 
 
 def read_document(done: RunResult) -> dict[str, Any]:
@@ -530,7 +532,8 @@ def test_results_can_be_written_to_a_file_for_a_reference_manager(cli: Cli, tmp_
 def test_a_file_without_results_is_empty_and_an_unknown_term_is_reported(cli: Cli) -> None:
     nothing = cli("search", "nosuchwordatall", "-f", "csl")
     assert (nothing.status, json.loads(nothing.out)) == (0, [])
-    assert cli("search", "crispr OR qqqzzz[foo]", "--strict", "-f", "ris").status == 2
+    strict = cli("search", "crispr OR qqqzzz[foo]", "--strict", "-f", "ris")
+    assert (strict.status, strict.out.count("TY  - ")) == (2, 14)
     assert "qqqzzz" in cli("search", "crispr OR qqqzzz[foo]", "-f", "ris").err
 
 
@@ -773,3 +776,17 @@ def test_a_terminal_names_the_part_that_empties_a_search(cli: Cli, monkeypatch: 
     monkeypatch.setattr(search_module, "is_terminal", lambda stream: True)
 
     assert list_emptying_terms(cli("search", "crispr AND sleep[ti]", "--json")) == [["sleep[ti]"]]
+
+
+@pytest.mark.parametrize("form", ["ris", "xml", "ids", "jsonl", "csl"])
+def test_a_reply_that_counts_results_and_lists_none_is_not_an_empty_result(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    parse = small_replies.parse_esearch
+    monkeypatch.setattr(small_replies, "parse_esearch", lambda content: dataclasses.replace(parse(content), ids=[]))
+
+    done = cli("search", "crispr", "-f", form)
+
+    assert done.status in (4, 5)
+    assert "no results" not in done.err
+    assert read_error(done)["code"] == "UPSTREAM_ERROR"

@@ -276,3 +276,21 @@ def test_a_table_of_the_web_of_science_is_read_or_refused(line_end: str) -> None
     for bad, line in (([*lines[:3], f"{lines[3]}\tmore", *lines[4:]], 4), ([*lines[:5], lines[5][:60]], 6)):
         with pytest.raises(InvalidInput, match=rf"a\.txt, line {line}: "):
             run_merge({"a.txt": line_end.join(bad)})
+
+
+@pytest.mark.parametrize(
+    ("cell", "authors", "more"),
+    [
+        ("Doe J, Roe K and Poe L", ["Doe, J", "Roe, K", "Poe, L"], False),
+        ("Smith J, Jones P, & Li Q", ["Smith, J", "Jones, P", "Li, Q"], False),
+        ("Smith, John and Doe, Jane", ["Smith, John", "Doe, Jane"], False),
+        ("Doe JA, Roe K, et al.", ["Doe, JA", "Roe, K"], True),
+        ("Doe J; Roe K; et al", ["Doe, J", "Roe, K"], True),
+        ("van Dam RM, Li Q, and others", ["van Dam, RM", "Li, Q"], True),
+    ],
+)
+def test_the_authors_of_a_cell_are_split(cell: str, authors: list[str], more: bool) -> None:
+    (reference,) = read_csv(f'title,authors\nA title,"{cell}"\n', "a.csv").references
+
+    assert [author.text for author in reference.authors] == authors
+    assert reference.more_authors is more

@@ -218,3 +218,19 @@ def test_the_guide_explains_every_code() -> None:
     page = read_guide("lint")
 
     assert [line[4:] for line in page.text.splitlines() if line.startswith("### ")] == list(CODES)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("1. exp Asthma/\n2. asthma.tw.\n3. or/1-3", "or/1-2"),
+        ("1. or/1-3\n2. asthma.tw.\n3. wheez$.tw.", ""),
+        ("1. exp Asthma/\n2. or/5-9", ""),
+    ],
+)
+def test_a_suggested_range_ends_before_its_line(text: str, fix: str) -> None:
+    problems = [
+        problem for problem in find_problems(read_strategy(text)) if "/" in problem.fix or "reference" in problem.code
+    ]
+
+    assert [problem.fix for problem in problems] == [fix]
