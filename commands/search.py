@@ -267,18 +267,18 @@ def _print_records(ctx: typer.Context, request: SearchRequest, strict: bool) -> 
     with watching(get_state(ctx), "Retrieving PMIDs"):
         result = SEARCH_ARTICLES.run(get_state(ctx).services, request)
     tell_warnings(ctx, result)
-    refused = _report_notes(ctx, result, request, strict)
+    error = _report_notes(ctx, result, request, strict) or result.missing_error()
+    if not result.pmids and error is not None:
+        raise error
 
     def finish(_: object) -> EntrezKitError | None:
         _write_certificate(ctx, result)
-        return refused or result.missing_error()
+        return error
 
-    if not result.pmids and (error := finish(None)) is not None:
-        raise error
     level = plan(ctx).format.details[0]
     records = build_request(ctx, FETCH_CONTENTS, {"pmids": result.pmids, "detail_level": level})
     if fetch_and_print(ctx, records, idle="The search has no results.", afterwards=finish) is None:
-        finish(None)
+        _write_certificate(ctx, result)
 
 
 def _write_certificate(ctx: typer.Context, result: SearchResult) -> None:

@@ -23,13 +23,13 @@ from entrez_kit.references.files.tagged_fields import Field, name_author
 COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "title": ("title", "article title", "document title", "primary title", "study title", "ti"),
     "authors": ("authors", "author", "author names", "author full names", "author(s)", "au"),
-    "journal": ("journal", "journal/book", "source title", "publication title", "journal title", "journal_title", "so"),
+    "journal": ("journal", "journal/book", "source title", "publication title", "journal title", "so"),
     "year": ("year", "publication year", "pub year", "date", "py", "issued", "start date"),
     "volume": ("volume", "vol", "vl"),
     "issue": ("issue", "number", "no", "is"),
     "pages": ("pages", "page", "article number", "art. no."),
     "doi": ("doi", "digital object identifier"),
-    "pmid": ("pmid", "pubmed id", "pubmed pmid", "medline pmid", "pubmed_id"),
+    "pmid": ("pmid", "pubmed id", "pubmed pmid", "medline pmid"),
     "pmcid": ("pmcid", "pmc id"),
     "key": ("key", "id", "record id", "covidence #", "ref id"),
 }
@@ -189,7 +189,6 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Field]:
-    known = {column for columns in COLUMNS.values() for column in columns}
     yield "TY", "JOUR" if reference.journal else "GEN"
     yield "ID", reference.key if _get_value(row, "key") else ""
     for author in reference.authors:
@@ -215,5 +214,5 @@ def _yield_fields(row: Mapping[str, str], reference: Reference) -> Iterator[Fiel
                 yield "KW", word.strip()
         elif tag:
             yield tag, value
-        elif column not in known and column not in _READ and value:
+        elif column not in _FIELDS and value:
             yield "N1", f"{column}: {value}"

@@ -790,3 +790,18 @@ def test_a_reply_that_counts_results_and_lists_none_is_not_an_empty_result(
     assert done.status in (4, 5)
     assert "no results" not in done.err
     assert read_error(done)["code"] == "UPSTREAM_ERROR"
+
+
+def test_a_search_without_listed_results_writes_no_certificate_for_an_earlier_file(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    file = tmp_path / "found.ris"
+    file.write_text("earlier")
+    parse = small_replies.parse_esearch
+    monkeypatch.setattr(small_replies, "parse_esearch", lambda content: dataclasses.replace(parse(content), ids=[]))
+
+    done = cli("search", "crispr", "--all", "-o", str(file))
+
+    assert done.status in (4, 5)
+    assert file.read_text() == "earlier"
+    assert [path.name for path in tmp_path.iterdir()] == ["found.ris"]
