@@ -241,9 +241,8 @@ def render_audit(result: "AuditResult", console: Console) -> RenderableType:
     from entrez_kit.references.audit import DOUBTFUL
 
     wide = console.width >= WIDE
-    status_column = (
-        build_fixed_column("Status") if wide else build_wrapped_column("Status")
-    )  # the longest status is too wide otherwise
+    # The longest status is too wide for a narrow terminal.
+    status_column = build_fixed_column("Status") if wide else build_wrapped_column("Status")
     table = ListingTable(
         status_column,
         build_fixed_column("PMID"),

@@ -16,10 +16,8 @@ from .._formats.fields import Column, Record, build_columns, get_values
 __all__ = ["PMC", "PUBMED", "format_doi_url"]
 
 
-LABELS: Final = {
-    status: words.upper() for status, words in WORDS.items() if status != "corrected"
-}  # a work that was only corrected has a mark after its title
-"""The labels of statuses that must be seen."""
+LABELS: Final = {status: words.upper() for status, words in WORDS.items() if status != "corrected"}
+"""The labels of statuses that must be seen. A work that was only corrected has a mark after its title."""
 
 _LANGUAGES: Final = {code: name for long, (short, name) in LANGUAGES.items() for code in (long, short)}
 """Names of languages by the codes of MEDLINE and of XML."""

@@ -78,9 +78,8 @@ def _add_owner(
 def _judge(outcome: CheckedReference, standings: list[SourceStanding]) -> None:
     """Add the results of the sources to the outcome of a reference."""
     verdict = combine_results(standings)
-    standing = choose_graver(
-        verdict.standing, outcome.standing
-    )  # PubMed may be disabled as a source, but has the record
+    # PubMed may be disabled as a source, but has the record.
+    standing = choose_graver(verdict.standing, outcome.standing)
     outcome.set_standing(standing)
     outcome.standing_status = standing.status if standing is not None else verdict.says
     outcome.disagreement, outcome.sources = verdict.disagreement, standings
