@@ -239,7 +239,9 @@ def find_problems(wanted: list[Pattern]) -> dict[str, str]:
     return wrong
 
 
-def test_the_measurement_distinguishes_linear_from_worse_growth() -> None:
+def test_the_measurement_distinguishes_linear_from_worse_growth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("slow_patterns.GIVEN_UP_SECONDS", 1.0)
+
     def measure_wrong(source: str, method: str = "search") -> str | None:
         return find_problem(Pattern("here", source, False, 0, method))
 

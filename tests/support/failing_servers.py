@@ -34,7 +34,6 @@ def serve_connections(handle: Handle, certificate: str | None = None) -> Iterato
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(CERTIFICATES / certificate)
     server = socket.create_server(("127.0.0.1", 0))
-    server.settimeout(0.1)
     stop = threading.Event()
 
     def serve_one(connection: socket.socket) -> None:
@@ -47,11 +46,11 @@ def serve_connections(handle: Handle, certificate: str | None = None) -> Iterato
                     handle(wrapped)
 
     def serve() -> None:
-        while not stop.is_set():
-            try:
-                connection, _ = server.accept()
-            except OSError:
-                continue
+        while True:
+            connection, _ = server.accept()
+            if stop.is_set():
+                connection.close()
+                return
             threading.Thread(target=serve_one, args=(connection,), daemon=True).start()
 
     thread = threading.Thread(target=serve, daemon=True)
@@ -60,6 +59,7 @@ def serve_connections(handle: Handle, certificate: str | None = None) -> Iterato
         yield int(server.getsockname()[1])
     finally:
         stop.set()
+        socket.create_connection(server.getsockname()).close()  # it ends the wait for a connection
         thread.join()
         server.close()
 

@@ -34,6 +34,8 @@ DECIDES: Final = 4_000
 ENOUGH_SECONDS: Final = 0.1
 """Seconds for the longer text from which a growth decides."""
 GIVEN_UP_SECONDS: Final = 3.0
+FASTEST_PAIR_SECONDS: Final = 1e-10
+"""Less than a pair of pieces takes if each piece is compared with each other one, which is quadratic."""
 REPEATS: Final = 2
 SAMPLES: Final = 6
 ATTACKS: Final = 30
@@ -147,7 +149,7 @@ def measure_seconds(pattern: Pattern, compiled: "re.Pattern[Any]", text: str) ->
     return time.thread_time() - start
 
 
-def measure_growth(taken: Callable[[int], float]) -> str | None:
+def measure_growth(taken: Callable[[int], float], piece: int = 1) -> str | None:
     """Return how the time for a text grows with its length, or None if it grows in proportion to the length.
 
     The text gets longer until its time can be measured and decides. Other programs on the machine can make a single
@@ -155,10 +157,13 @@ def measure_growth(taken: Callable[[int], float]) -> str | None:
 
     Args:
         taken: returns the CPU seconds that a text of a length takes.
+        piece: the length of the piece that the text repeats.
     """
     length = FIRST
     while length <= LAST:
         long = taken(STEP * length)
+        if long < FASTEST_PAIR_SECONDS * (STEP * length // piece) ** 2 / 2:
+            return None
         short = taken(length)
         if short < MEASURABLE_SECONDS:
             short = min(short, *(taken(length) for _ in range(REPEATS)))
@@ -183,7 +188,7 @@ def find_problem(pattern: Pattern) -> str | None:
             shown = f"{before!r} + {piece!r} * n + {after!r}"
             try:
                 with _limit_seconds():
-                    found = measure_growth(measure)
+                    found = measure_growth(measure, len(piece))
             except TimeoutError:
                 return f"{shown} takes more than {GIVEN_UP_SECONDS:.0f} s"
             if found:

@@ -23,6 +23,8 @@ _LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16
 _BATCH: Final = 50_000
 """Terms whose records are decoded at a time."""
+_MAX_FIRST_WORDS: Final = 10_000
+"""Maximum number of first words that are remembered."""
 
 
 class SearchIndex:
@@ -41,6 +43,7 @@ class SearchIndex:
         self._bases = [0, *np.cumsum([segment.records for segment in self.segments], dtype=np.int64).tolist()]
         self.size = self._bases[-1]
         self._removed = removed or BitMap()
+        self._first_words: dict[tuple[str, str], bool] = {}
         self._changed = [
             self._list_removed(base, segment) for base, segment in zip(self._bases, self.segments, strict=False)
         ]
@@ -68,7 +71,7 @@ class SearchIndex:
             listed = segment.list(kind, source)
             if listed is not None and len(numbers := listed.find(texts)):
                 records |= _to_set(listed.read_records(numbers)[1], base, segment.records, single=len(numbers) == 1)
-        return records - self._removed
+        return records - self._removed if records else records
 
     def find_word(self, source: str, word: str) -> BitMap:
         """Return the records with this folded word in a word list."""
@@ -88,7 +91,29 @@ class SearchIndex:
 
     def has_value(self, source: str, value: str) -> bool:
         """Return whether any record has a value."""
-        return bool(self.find_value(source, value))
+        return self._may_begin(source, value) and bool(self.find_value(source, value))
+
+    def _may_begin(self, source: str, text: str) -> bool:
+        """Return whether values can begin with a text, by its first word: term mapping asks for many texts with it."""
+        word, space, _ = text.partition(" ")
+        if not space:
+            return True
+        known = self._first_words.get((source, word))
+        if known is None:
+            if len(self._first_words) >= _MAX_FIRST_WORDS:
+                self._first_words.clear()
+            known = self._first_words[source, word] = self._has_prefix(source, word + space)
+        return known
+
+    def _has_prefix(self, source: str, prefix: str) -> bool:
+        """Return whether a value list has a value with a prefix, also one that no remaining record has."""
+        for segment in self.segments:
+            listed = segment.list("values", source)
+            if listed is not None:
+                begin, end = segment.guard(listed.texts.find_range, prefix)
+                if begin < end:
+                    return True
+        return False
 
     def find_range(self, column: str, low: int, high: int) -> BitMap:
         """Return the records with a number in this range, bounds included."""
@@ -111,7 +136,7 @@ class SearchIndex:
 
     def list_values(self, source: str, prefix: str = "") -> Collection[str]:
         """Return the values of a value list that begin with a prefix."""
-        return self.list_terms("values", source, prefix)
+        return self.list_terms("values", source, prefix) if self._may_begin(source, prefix) else ()
 
     def list_terms(self, kind: Kind, source: str, prefix: str) -> Collection[str]:
         """Return the terms of a list that begin with a prefix."""

@@ -121,7 +121,10 @@ class Texts:
     def find_range(self, prefix: str) -> tuple[int, int]:
         """Return the range of the texts with a prefix."""
         encoded = encode_text(prefix)
-        return self.find_place(encoded), self.find_place(encoded + b"\xff")
+        begin = self.find_place(encoded)
+        if begin == len(self) or not self[begin].startswith(encoded):
+            return begin, begin
+        return begin, self.find_place(encoded + b"\xff")
 
     def find(self, text: str) -> int | None:
         """Return the number of a text."""

@@ -180,9 +180,11 @@ def is_about_version(note: str) -> bool:
 
 def find_identifier(kind: IdKind, text: str | None) -> str | None:
     """Return the identifier of one kind from the field for this kind."""
-    identifier = read_identifier(text or "")
-    if identifier is None and kind == "pmcid" and re.fullmatch(r"[0-9]+", (text or "").strip()):
-        identifier = read_identifier(f"PMC{(text or '').strip()}")
+    if not text:
+        return None
+    identifier = read_identifier(text)
+    if identifier is None and kind == "pmcid" and re.fullmatch(r"[0-9]+", text.strip()):
+        identifier = read_identifier(f"PMC{text.strip()}")
     if identifier is None or identifier.kind != kind:
         return find_identifiers(text).get(kind)
     return identifier.value

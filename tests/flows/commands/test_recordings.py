@@ -187,6 +187,7 @@ def forged_recording(alone: Cli) -> Any:
     return forge
 
 
+@pytest.mark.long
 def test_a_recording_with_hostile_parts_is_refused(forged_recording: Any) -> None:
     for name in ("../../etc/passwd", "/etc/passwd", "replies/x.xml", "replies/../a.xml", "code.pkl"):
         done = forged_recording({name: b"x"})

@@ -71,6 +71,7 @@ def test_a_name_that_does_not_resolve_is_a_dns_failure_and_later_checks_are_skip
     assert problem.message.startswith("E-utilities dns: eutils.ncbi.nlm.nih.gov cannot be resolved")
 
 
+@pytest.mark.long
 def test_a_name_server_that_never_answers_takes_a_bounded_time(settings: Settings) -> None:
     release = threading.Event()
 
@@ -195,6 +196,7 @@ def check_tls(
     return find_check(report, "tls")
 
 
+@pytest.mark.long
 def test_a_server_that_accepts_and_never_answers_is_reported_within_the_time_limit(settings: Settings) -> None:
     began = time.monotonic()
     check = check_tls(settings, serve_nothing, None, patience=SHORT)

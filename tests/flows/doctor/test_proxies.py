@@ -109,6 +109,7 @@ def test_a_proxy_that_refuses_is_the_failing_hop(settings: Settings, reply: byte
     assert report.exit_status == 5
 
 
+@pytest.mark.long
 def test_a_proxy_that_never_answers_takes_a_bounded_time(settings: Settings) -> None:
     began = time.monotonic()
     with serve_connections(serve_nothing) as port:

@@ -147,6 +147,7 @@ def test_a_damaged_cache_is_reported_and_not_changed(settings: Settings, content
     assert path.read_bytes() == content
 
 
+@pytest.mark.long
 def test_damage_inside_the_file_is_reported_and_a_lock_is_not_damage(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     connection = sqlite3.connect(path)

@@ -99,6 +99,7 @@ def test_an_interrupted_download_is_resumed_where_it_ended(settings: Settings, p
     assert read_titles(settings, "c")["3"].startswith("Three")
 
 
+@pytest.mark.long
 def test_a_file_that_changes_during_its_download_is_downloaded_again(settings: Settings, publisher: Publisher) -> None:
     path = publisher.publish("baseline", "pubmed26n0002", write_record(3, f"Three {_make_noise(60_000)}"))
     new = gzip.compress(join_articles(write_record(3, f"Three changed {_make_noise(61_000)}")), mtime=0)
@@ -233,6 +234,7 @@ def test_a_server_without_a_listing_gives_no_copy(settings: Settings, publisher:
     assert not copy_folder(settings, "c").exists()
 
 
+@pytest.mark.long
 def test_an_interrupted_mirror_continues(settings: Settings, publisher: Publisher) -> None:
     publisher.faults["baseline/pubmed26n0002.xml.gz"] = ["busy"] * 3
 

@@ -33,9 +33,14 @@ def split_rows(text: str) -> list[str]:
     return [join_letters(reference.text or "") for reference in split_references(text)]
 
 
-def split_separately(references: Sequence[str]) -> list[str]:
+@cache  # the same references are in many lists
+def read_alone(reference: str) -> str:
     # A note about the standing of a work is not part of the reference.
-    return [join_letters(split_references(reference)[0].text or "") for reference in references]
+    return join_letters(split_references(reference)[0].text or "")
+
+
+def split_separately(references: Sequence[str]) -> list[str]:
+    return list(map(read_alone, references))
 
 
 @pytest.mark.process

@@ -288,6 +288,7 @@ def set_scores_deadline(monkeypatch: pytest.MonkeyPatch, milliseconds: int) -> N
     monkeypatch.setattr("entrez_kit.relationships.related_articles.SCORES_DEADLINE_MS", milliseconds)
 
 
+@pytest.mark.long
 def test_scores_that_do_not_arrive_are_omitted_after_their_own_deadline(
     sandbox: Sandbox, kit_for: KitFor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,7 +30,7 @@ CALLS: dict[str, tuple[str, Json, int]] = {
     **{
         f"what is similar in two steps, {budget} requests": (
             "pubmed_article_relationships",
-            {"source_pmid": "99100450", "relationship_type": "similar", "depth": 2, "budget": budget},
+            {"source_pmid": "99100120", "relationship_type": "similar", "depth": 2, "budget": budget},
             0,
         )
         for budget in (2, 12)
@@ -51,7 +51,7 @@ EVERY_ERA = ("records of a result set", "full text")
 async def test_progress_ends_at_the_total(services_for: ServicesFor, kind: str, era: str) -> None:
     tool, arguments, expected = CALLS[kind]
     progress = ProgressLog()
-    with Sandbox(records=450, enforce_limits=False) as sandbox:
+    with Sandbox(records=max(120, expected), enforce_limits=False) as sandbox:
         async with connect(services_for(sandbox), Options(toolsets=TOOLSETS), era=era) as client:
             if arguments is HISTORY:
                 asked: Any = {"query_term": "all[sb]", "use_history": True}

@@ -19,7 +19,9 @@ from entrez_kit.sandbox.server import Sandbox
 KEY = "0123456789abcdef0123456789abcdef0123"
 FAULTS = {"429": 0.06, "500": 0.06, "truncate": 0.06, "html": 0.05, "error200": 0.05, "cut": 0.05}
 LIMIT, LIMIT_WITH_KEY = 3, 10
-AT_ONCE = 3
+AT_ONCE = 6
+SHARES = 10
+"""The recorded replies are read in so many shares at the same time, because retries wait."""
 
 pytestmark = pytest.mark.long
 
@@ -64,11 +66,11 @@ def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_f
 ) -> None:
     recordings = read_recordings(real_data)
     recordings_found(recordings)
-    shares = [recordings[start::AT_ONCE] for start in range(AT_ONCE)]
+    shares = [recordings[start::SHARES] for start in range(SHARES)]
     with (
         serve_recordings(recordings, FAULTS) as failing,
         serve_recordings(recordings) as well,
-        ThreadPoolExecutor(2 * AT_ONCE) as pool,
+        ThreadPoolExecutor(2 * SHARES) as pool,
     ):
         script = change_import(READ_EACH, tmp_path)
 
@@ -80,11 +82,11 @@ def test_recorded_replies_are_read_like_biopython_reads_them_although_requests_f
             ours = pool.submit(run_ours, script, failing.url, home, str(wanted), NCBI_API_KEY=KEY)
             return ours, pool.submit(run_plain, READ_EACH, well.url, tmp_path / f"plain{number}", str(wanted))
 
-        started = [run_share(number) for number in range(AT_ONCE)]
+        started = [run_share(number) for number in range(SHARES)]
         runs = [(ours.result(), plain.result()) for ours, plain in started]
         struck = failing.faults.struck.total()
 
-    assert [(one.status, other.status) for one, other in runs] == [(0, 0)] * AT_ONCE, [one.err for one, _ in runs]
+    assert [(one.status, other.status) for one, other in runs] == [(0, 0)] * SHARES, [one.err for one, _ in runs]
     assert struck > len(recordings) / 10
     read, theirs = (
         [json.loads(line) for ended in several for line in ended.out.splitlines()]

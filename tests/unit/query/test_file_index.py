@@ -92,8 +92,12 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
         values = sorted(expected.list_values(source))
         assert sorted(index.list_values(source)) == values
         assert all(index.find_value(source, value) == expected.find_value(source, value) for value in values[::7])
-        assert index.has_value(source, values[0])
         assert not index.has_value(source, "absent")
+        for value in values[::7]:
+            first, *more = value.split()
+            for prefix in (value, value[:2], f"{first} ", " ".join((first, *more[:1])), f"{first} absent"):
+                assert sorted(index.list_values(source, prefix)) == [one for one in values if one.startswith(prefix)]
+                assert index.has_value(source, prefix) == bool(expected.find_value(source, prefix))
         assert index.find_any_value(source, values[::2]) == expected.find_any_value(source, values[::2])
     for column in {column for terms, _ in records for column in terms.numbers}:
         known = [number for terms, _ in records for number in terms.numbers.get(column, ())]
@@ -109,7 +113,11 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
 
 
 @pytest.mark.long
-def test_segments_give_the_results_of_the_specification(segments: list[Path]) -> None:
+@pytest.mark.parametrize("first_words", [2, 10_000])
+def test_segments_give_the_results_of_the_specification(
+    segments: list[Path], monkeypatch: pytest.MonkeyPatch, first_words: int
+) -> None:
+    monkeypatch.setattr("entrez_kit.query.segments.search_index._MAX_FIRST_WORDS", first_words)
     compare(read_records(), build_specification(False), SearchIndex(segments), BitMap())
 
 

@@ -55,6 +55,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return listed
 
 
+@pytest.mark.long
 def test_a_cache_locked_by_another_program_does_not_delay_a_call(tmp_path: Path, waits: list[int]) -> None:
     with open_workbench(tmp_path) as bench:
         search(bench)
@@ -71,6 +72,7 @@ def test_a_cache_locked_by_another_program_does_not_delay_a_call(tmp_path: Path,
             blocker.close()
 
 
+@pytest.mark.long
 def test_a_cache_locked_from_the_start_does_not_delay_a_call(tmp_path: Path, waits: list[int]) -> None:
     with open_workbench(tmp_path) as bench:
         path = cache_file(bench.settings)
@@ -85,6 +87,7 @@ def test_a_cache_locked_from_the_start_does_not_delay_a_call(tmp_path: Path, wai
         blocker.close()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("leaping_clock")
 def test_a_locked_cache_is_used_again_after_its_release(tmp_path: Path) -> None:
     with open_workbench(tmp_path) as bench:

@@ -278,6 +278,7 @@ def test_damaged_compression_is_not_an_answer(internet: SimulatedInternet) -> No
         assert get_reason(internet) == "invalid_response"
 
 
+@pytest.mark.long
 def test_a_slowly_sent_body_does_not_extend_the_time_limit(internet: SimulatedInternet) -> None:
     def drip() -> Iterator[bytes]:
         while True:
@@ -291,6 +292,7 @@ def test_a_slowly_sent_body_does_not_extend_the_time_limit(internet: SimulatedIn
     assert time.monotonic() - started < STALLED_SECONDS
 
 
+@pytest.mark.long
 def test_slowly_sent_headers_do_not_extend_the_time_limit(internet: SimulatedInternet) -> None:
     with serve_bytes(b"HTTP/1.1 200 OK\r\nX-Filler: ", drip=b"x") as port:
         internet.names[HOST] = [ADDRESS]
@@ -310,6 +312,7 @@ def test_a_server_that_never_answers_is_abandoned(internet: SimulatedInternet) -
     assert time.monotonic() - started < STALLED_SECONDS
 
 
+@pytest.mark.long
 def test_the_time_limit_applies_to_all_hops_together(internet: SimulatedInternet) -> None:
     slow = Answer(b"", 302, {"Location": "/a"}, delay=0.3)
     with Site({"/a": slow}) as site:

@@ -181,6 +181,7 @@ def test_an_error_of_a_proxy_does_not_show_its_password(
     assert "canary" not in str(caught.value.envelope())
 
 
+@pytest.mark.long
 def test_a_slowly_sent_body_through_a_proxy_does_not_extend_the_time_limit(
     internet: SimulatedInternet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -203,6 +203,7 @@ def test_a_retry_after_beyond_the_deadline_ends_the_call_at_once(leaping_clock: 
     assert caught.value.reason == "deadline_exceeded"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["drip", "hang"])
 def test_a_slow_body_ends_at_the_deadline(fault: str, tmp_path: Path) -> None:
     slow = Answer(fault="drip" if fault == "drip" else "hang")
@@ -217,6 +218,7 @@ def test_a_slow_body_ends_at_the_deadline(fault: str, tmp_path: Path) -> None:
     assert caught.value.details["last_failure"] == "timeout"
 
 
+@pytest.mark.long
 def test_the_timeout_of_a_request_leaves_time_for_another(tmp_path: Path) -> None:
     with open_workbench(tmp_path, ncbi_timeout_ms=300) as bench:
         bench.server.then(Answer(delay=1.0), Answer(fault="drip"), Answer(fault="hang"))
@@ -236,6 +238,7 @@ def test_a_timeout_is_shown_in_the_unit_of_its_setting(milliseconds: int, shown:
     assert f"did not answer within {shown}" in str(error)
 
 
+@pytest.mark.long
 def test_a_call_may_have_its_own_deadline(tmp_path: Path) -> None:
     with open_workbench(tmp_path, always=Answer(delay=2.0)) as bench:
         with pytest.raises(UpstreamError) as caught:
