@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.limits import find_kind, find_limit
+from entrez_kit.query.dialects.limits import find_kind, find_limit, split_names
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery, Value
 
@@ -45,7 +45,7 @@ def _apply_filters(text: str) -> str:
     if match is None:
         return text
     kinds: dict[str, list[str]] = {}
-    for name in re.split(r" ?[,;] ?(?!80 and over|newborn|preschool)", match[1].strip(" .;,")):
+    for name in split_names(match[1].strip(" .;,"), " ?[,;] ?"):
         kind, query = _read_filter(name)
         kinds.setdefault(kind, []).append(query)
     groups = [terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" for terms in kinds.values()]
