@@ -10,6 +10,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import describe_wrong_value
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
@@ -330,7 +331,10 @@ def _report_notes(
         key, place = shlex.quote(search.query_key), shlex.quote(search.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
     if number > summaries > 0 and _needs_summaries(output, request):
-        note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
+        note(
+            ctx,
+            f"Only the first {summaries:,} of {format_count(number, 'result')} have titles (--summaries {summaries}).",
+        )
     next_offset = request.offset + number
     total = search.total_found or 0
     left = total - number if output.target is not None else total - next_offset
@@ -352,8 +356,8 @@ def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) ->
     output, next_offset = plan(ctx), offset + number
     more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
     if output.target is not None:
-        warn(ctx, f"{output.target.name} has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+        warn(ctx, f"{output.target.name} has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
-        warn(ctx, f"The output has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+        warn(ctx, f"The output has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     else:
         note(ctx, describe_rest(total - next_offset, more))

@@ -93,7 +93,7 @@ def _describe_calls(findings: "Sequence[InTextFinding]") -> Iterator[str]:
     if len(never) == 1:
         yield f"Entry {never[0]} is never cited in the text."
     elif never:
-        yield f"{len(never)} entries are never cited in the text: {'; '.join(never)}."
+        yield f"{format_count(len(never), 'entry is', 'entries are')} never cited in the text: {'; '.join(never)}."
     if moved := [_name_call(finding) for finding in findings if finding.kind == "out_of_order"]:
         yield f"The first citations of these numbers are not in ascending order: {'; '.join(moved)}."
 

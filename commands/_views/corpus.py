@@ -270,7 +270,7 @@ def render_stats(stats: CorpusStats) -> RenderableType:
             ("Versions", f"{stats.versions:,}"),
             ("Published", years),
             ("Latest entry", _format_time(stats.last_edat)),
-            ("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens"),
+            ("Passages", f"{stats.chunks:,}, about {format_count(stats.tokens, 'token')}"),
             ("Vectors", vectors or "none (keyword search only)"),
             ("Graph", graph),
             (

@@ -117,7 +117,7 @@ def _format_title(section: Section) -> str:
 def _format_cut(cut: CutArticle | CutCopy) -> Text:
     cut_short = ", ".join(f"{to_line(part.title) or '(untitled)'}" for part in cut.sections[:8])
     more = " ..." if len(cut.sections) > 8 else ""
-    size = f"{cut.returned_characters:,} of {cut.original_characters:,} characters"
+    size = f"{cut.returned_characters:,} of {format_count(cut.original_characters, 'character')}"
     return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
 
 

@@ -181,5 +181,5 @@ def render_links(links: PubMedLinks, console: Console) -> RenderableType:
         else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
-    summary = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"
+    summary = f"{len(links.pmids):,} of {format_count(links.total_count, 'article')} linked to {links.entrez_id}"
     return Group(*rows, Text(summary, style="bold"))

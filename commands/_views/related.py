@@ -5,6 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import Record, convert_to_data
@@ -51,7 +52,9 @@ def render_related(result: RelationshipsResult, console: Console) -> RenderableT
             for step, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
             if step
         ]
-        spent = f"Articles followed: {', '.join(steps)}; {ball.requests:,} of {ball.budget:,} requests used"
+        spent = (
+            f"Articles followed: {', '.join(steps)}; {ball.requests:,} of {format_count(ball.budget, 'request')} used"
+        )
         parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
     return Group(*parts)
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from typing import Final
 
+from entrez_kit.base.numerals import format_count
+
 MAX_CELL: Final = 16 * 1024 * 1024
 DELIMITERS: Final = ",;\t"
 MIN_COMPLETE: Final = 2
@@ -65,7 +67,8 @@ def _name_rows(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[NamedRow
             first = first or (line, more)
             if more > 1 or more != first[1] or (more and cells[-1].strip()):
                 place, longest = (line, more) if more >= first[1] else first
-                problem = f"this row has {len(columns) + longest} cells, but the table has {len(columns)} columns"
+                cells_text = format_count(len(columns) + longest, "cell")
+                problem = f"this row has {cells_text}, but the table has {format_count(len(columns), 'column')}"
                 raise TableError(f"{problem}; put cells with a delimiter in quotation marks", place)
         row: dict[str, str] = {}
         for column, cell in zip_longest(columns, cells[: len(columns)], fillvalue=""):

@@ -16,6 +16,7 @@ from datetime import date, timedelta
 from functools import partial
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.corpus.documents import Doc
@@ -37,7 +38,7 @@ from entrez_kit.services.transport.in_flight import run_in_order
 def _too_many_error(request: SyncRequest, count: int, limit: int) -> InvalidInput:
     command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
     return InvalidInput(
-        f"The query finds {count:,} records. One call can fetch at most {limit:,}.",
+        f"The query finds {format_count(count, 'record')}. One call can fetch at most {limit:,}.",
         invalid_input=f"term={request.term}",
         recovery_hint=f"Run this in a terminal, which has no time limit: {command}",
         details={"reason": "too_many_records", "count": count, "limit": limit, "command": command},

@@ -32,6 +32,7 @@ from entrez_kit.base.errors import (
     invalid_argument,
     wrong_value,
 )
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
     EPostReply,
@@ -580,7 +581,9 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     reply = parse_esearch(content)
     check_esearch(reply, retmax=len(uids), among=uids)
     if len(reply.ids) < reply.count:
-        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids of {reply.count}", content, reply)
+        raise incomplete_reply_error(
+            "esearch", f"{format_count(len(reply.ids), 'id')} of {reply.count}", content, reply
+        )
     return reply
 
 

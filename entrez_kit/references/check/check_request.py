@@ -10,6 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
@@ -87,7 +88,7 @@ class CheckRequest(Request):
         require_one(self, "text", "references")
         if not self.listed:
             if self.text_start and self._all_of_text:
-                message = f"is past the last of {len(self._all_of_text)} references"
+                message = f"is past the last of {format_count(len(self._all_of_text), 'reference')}"
                 raise contradiction_error("text_start", message, self.text_start)
             raise contradiction_error("text", "contains no reference", (self.text or "")[:MAX_QUOTED_REFERENCE])
         return self
