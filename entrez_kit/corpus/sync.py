@@ -69,11 +69,11 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
 
     Args:
         request: key, term and overlap; whether a new term may replace the term of the key.
-        max_first: the maximum number of records to fetch.
+        max_new: the maximum number of new records; the first sync of a key finds all records of the term.
         afterwards: a function to call with the result, after the records are stored.
 
     Raises:
-        InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
+        InvalidInput: the key belongs to another term, the term is malformed, or it finds too many new records.
         StoreError: the corpus cannot be written, or another sync of the key is running.
         UpstreamError: NCBI returned no records.
         RateLimited: NCBI refused the request before it returned any record.
@@ -86,12 +86,12 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         services: Services,
         request: SyncRequest,
         *,
-        max_first: int | None = None,
+        max_new: int | None = None,
         afterwards: Callable[[Services, SyncResult], None] | None = None,
     ) -> None:
         super().__init__()
         self._services, self._request = services, request
-        self._max_first, self._afterwards = max_first, afterwards
+        self._max_new, self._afterwards = max_new, afterwards
         self._done: SyncResult | None = None
 
     def _yield_items(self) -> Iterator[Upserted]:
@@ -99,8 +99,8 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         with store.sync_lock(request.query_key):
             search = plan_search(self._services, request)
             entries = search.search_entries()
-            if self._max_first is not None and entries.count > self._max_first:
-                raise _too_many_error(request, entries.count, self._max_first)
+            if self._max_new is not None and entries.count > self._max_new:
+                raise _too_many_error(request, entries.count, self._max_new)
             job = store.start_job(search.query_key, search.term, replaces_term=search.replaces_term)
             job.warnings += search.list_warnings(entries)
             run = _SyncRun(search, store, job)
