@@ -335,11 +335,8 @@ def _report_notes(
             ctx,
             f"Only the first {summaries:,} of {format_count(number, 'result')} have titles (--summaries {summaries}).",
         )
-    next_offset = request.offset + number
-    total = search.total_found or 0
-    left = total - number if output.target is not None else total - next_offset
-    if not output.format.has_total and number and left > 0 and search.certificate is None:
-        _report_omitted(ctx, total, request.offset, number)
+    if number and not output.format.has_total and search.certificate is None:
+        _report_rest(ctx, search.total_found or 0, request.offset, number)
     dropped = [warning for warning in search.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
@@ -351,13 +348,15 @@ def _report_notes(
     )
 
 
-def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) -> None:
+def _report_rest(ctx: typer.Context, total: int, offset: int, number: int) -> None:
     """Report the results that are not printed: a warning if a file, or a pipe without -n, gets only a part."""
-    output, next_offset = plan(ctx), offset + number
-    more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
-    if output.target is not None:
-        warn(ctx, f"{output.target.name} has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
+    target, next_offset = plan(ctx).target, offset + number
+    if total <= (next_offset if target is None else number):
+        return
+    if target is not None:
+        warn(ctx, f"{target.name} has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
         warn(ctx, f"The output has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     else:
+        more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
         note(ctx, describe_rest(total - next_offset, more))
