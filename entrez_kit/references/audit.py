@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
 from entrez_kit.base.numerals import format_count
@@ -22,9 +21,10 @@ from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.references.check.lookup.sources import (
     TITLES,
-    SourceName,
+    RetractionWatchFile,
     Sources,
     SourceStanding,
+    StatusSources,
     Work,
     combine_results,
 )
@@ -43,12 +43,8 @@ class AuditRequest(Request):
     """The corpus, and the sources to use."""
 
     query_key: str = Field(min_length=1, description="Corpus name.")
-    sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; all by default."
-    )
-    retraction_watch: SkipJsonSchema[str | None] = Field(
-        default=None, description="CSV file of the Retraction Watch database."
-    )
+    sources: StatusSources = None
+    retraction_watch: RetractionWatchFile = None
     references: bool = Field(default=True, description="Also look up the works that they cite.")
 
 

@@ -86,7 +86,10 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class SendOptions(TypedDict, total=False):
-    """The options of ``EUtils.send_built``."""
+    """The options that the methods of ``EUtils`` pass to ``send_built``, which has their defaults and keeps its names.
+
+    Programs call ``send_built`` with these names; mypy compares the two.
+    """
 
     post: bool
     cacheable: bool
@@ -244,11 +247,12 @@ class EUtils(ServiceClient):
             keep=lambda summaries: not summaries.refused,
             partial=partial,
         )
-        value, content = reply.value.value, reply.content
-        if self._verify_refused(reply.value, params, partial=partial):
-            value, content = read(reply.value.document), write_esummary(reply.value.document)
+        summaries, content = reply.value, reply.content
+        result = summaries.result
+        if self._verify_refused(summaries, params, partial=partial):
+            result, content = read(summaries.document), write_esummary(summaries.document)
         whole: Reply[Any] = reply
-        return replace(whole, content=content, value=value)
+        return replace(whole, content=content, value=result)
 
     def _verify_refused(self, summaries: "CheckedSummaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.

@@ -14,7 +14,7 @@ from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
-from entrez_kit.references.check.lookup.sources import SourceName
+from entrez_kit.references.check.lookup.sources import RetractionWatchFile, StatusSources
 from entrez_kit.references.check.pasted.pasted_lists import PastedList, build_reference, read_list
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
@@ -67,12 +67,8 @@ class CheckRequest(Request):
     max_references: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many references of a text to check."
     )
-    sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; all by default."
-    )
-    retraction_watch: SkipJsonSchema[str | None] = Field(
-        default=None, description="CSV file of the Retraction Watch database."
-    )
+    sources: StatusSources = None
+    retraction_watch: RetractionWatchFile = None
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
     newer: SkipJsonSchema[bool] = Field(
