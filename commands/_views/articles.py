@@ -7,6 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Column
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, format_doi_url
 from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
@@ -23,9 +24,7 @@ from .tables import (
     join_lines,
 )
 from .text import (
-    PMC,
     build_page_address,
-    format_doi_url,
     format_people,
     format_source,
     get_status_label,

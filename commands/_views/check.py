@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import WORDS
 
@@ -22,7 +23,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import PUBMED, STATUS_WORDS, build_page_address, list_findings, to_line
+from .text import STATUS_WORDS, build_page_address, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult

@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, format_doi_url
 from entrez_kit.base.numerals import format_count
 
 from .tables import (
@@ -19,7 +20,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PMC, build_page_address, format_doi_url, to_line
+from .text import build_page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount

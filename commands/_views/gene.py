@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.numerals import format_count
 from entrez_kit.databases.gene.find_symbols import SymbolsResult
 from entrez_kit.databases.gene.get_genes import GeneBatch
@@ -23,7 +24,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PUBMED, to_line
+from .text import to_line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100

@@ -11,19 +11,14 @@ from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
 from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record
 from .._formats.rows import format_cell
-from .text import (
-    PMC,
-    PUBMED,
-    build_page_address,
-    format_doi_url,
-    to_line,
-)
+from .text import build_page_address, to_line
 
 WIDE: Final = 110
 """The least width, in columns, of a terminal that shows authors, journal and date in separate columns."""
