@@ -18,6 +18,8 @@ _PUBLISHED: Final = re.compile(
     r"(?P<low>[0-9]{8}|[0-9]{4})? ?- ?(?P<high>[0-9]{8}|[0-9]{4})?",
     re.IGNORECASE,
 )
+_SEPARATOR: Final = re.compile(", (?=[A-Z])")
+"""Between the values of a limiter."""
 _KINDS: Final = re.compile(
     r"(?:age groups?|age related|language|publication type|gender|sex|species|clinical queries|population(?: group)?)"
     r" ?: ?",
@@ -51,7 +53,7 @@ def _parse_limiter(text: str, is_mesh: bool) -> ParsedLine:
     whole = find_limit(text, is_mesh=is_mesh)
     if whole is not None:
         return whole
-    values = [value for value in split_names(_KINDS.sub("", text), ", (?=[A-Z])") if value]
+    values = [value for value in split_names(_KINDS.sub("", text), _SEPARATOR) if value]
     limits = [find_limit(value, is_mesh=is_mesh) for value in values]
     known = [limit for limit in limits if limit is not None]
     if not known or len(known) < len(values):

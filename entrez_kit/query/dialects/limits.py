@@ -86,6 +86,7 @@ LONG_NAMES: Final = "|".join(
     if re.search(r", | and | or ", name)
 )
 """A pattern of the names that contain the separators of lists, such as "aged, 80 and over", the longest first."""
+_LONG_NAME: Final = re.compile(rf"(?:{LONG_NAMES})\b", re.IGNORECASE)
 _CLINICAL_LOSSES: Final = (
     Loss("wider", "the filter has the text that its authors published for therapy in 2004 and for reviews in 2005"),
     Loss("narrower", "the filter of the service may have another text"),
@@ -133,14 +134,13 @@ def find_limit(name: str, *, is_mesh: bool) -> ParsedLine | None:
     return None
 
 
-def split_names(text: str, separator: str) -> list[str]:
-    """Split the names of limits at a separator (a pattern), but not inside a name such as "aged, 80 and over"."""
+def split_names(text: str, separator: re.Pattern[str]) -> list[str]:
+    """Split the names of limits at a separator, but not inside a name such as "aged, 80 and over"."""
     parts: list[str] = []
-    long_name, separators = re.compile(rf"(?:{LONG_NAMES})\b", re.IGNORECASE), re.compile(separator)
     start = 0
     while True:
-        name = long_name.match(text, start)
-        end = separators.search(text, start if name is None else name.end())
+        name = _LONG_NAME.match(text, start)
+        end = separator.search(text, start if name is None else name.end())
         if end is None:
             return [*parts, text[start:]]
         parts.append(text[start : end.start()])
