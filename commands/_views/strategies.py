@@ -129,7 +129,7 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     syntax_counts = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
     translated = sum(kind in ("search", "reference") for kind in kinds)
     others = ", ".join(
-        f"{count} {kind}{'s' if count > 1 and kind != 'refused' else ''}"
+        f"{count:,} refused" if kind == "refused" else format_count(count, kind)
         for kind in ("refused", "comment", "header")
         if (count := sum(other == kind for other in kinds))
     )

@@ -166,8 +166,8 @@ def _write_head(review: Review, works: Mapping[str, Sequence[ReviewRecord]]) -> 
         yield f'<p class="warning">{clean(warning.message)}</p>\n'
     retracted = [group for group in works.values() if any(_is_retracted(record) for record in group)]
     if retracted:
-        verb = "is" if len(retracted) == 1 else "are"
-        yield f'<p class="warning">{len(retracted):,} of the works {verb} retracted.</p>\n'
+        works_are = format_count(len(retracted), "of the works is", "of the works are")
+        yield f'<p class="warning">{works_are} retracted.</p>\n'
 
 
 def _is_retracted(record: ReviewRecord) -> bool:

@@ -54,7 +54,9 @@ def test_the_text_after_a_number_agrees_with_it(arguments: tuple[int, str], text
 
 
 def test_no_module_chooses_between_singular_and_plural_after_a_number_itself() -> None:
-    choice = re.compile(r":,\} \{'[^']+' if .{1,40} == 1 else '[^']+s'|f?\"1 \w+\" if .{1,40} == 1 else ")
+    choice = re.compile(
+        r":,\} \{'[^']+' if .{1,40} == 1 else '[^']+s'|f?\"1 \w+\" if .{1,40} == 1 else |\} [\w{}]+\{'s' if "
+    )
     found = [f"{path}: {match[0]}" for path in SOURCES for match in choice.finditer(path.read_text("utf-8"))]
 
     assert len(SOURCES) > 100
