@@ -222,7 +222,7 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
 
 
 def _build_page_warnings(request: EntrezSearchRequest, reply: ESearchReply) -> list[Warn]:
-    warnings = warn_past_the_last(request.offset, reply.count, "results")
+    warnings = warn_past_the_last(request.offset, reply.count, "result")
     requested = min(reply.count, request.offset + request.max_results)
     if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(

@@ -41,7 +41,7 @@ class HistoryRetrieval(Retrieval):
         expected = max(0, min(self.retmax, total - self._retstart))
         if self._is_first_page and total - self._retstart > DEFAULT_HISTORY_RECORDS:
             self.warnings.append(self._warn_about_page(total, expected))
-        self.warnings += warn_past_the_last(self._retstart, total, "records", "retstart")
+        self.warnings += warn_past_the_last(self._retstart, total, "record", "retstart")
         self.batches.breaker.patient = expected > BATCH
         pmids: set[str] = set()
         problem = ""

@@ -244,7 +244,7 @@ class SearchRequest(Request):
             more = PerFrontend("use --all to retrieve all of them.", "narrow the query by date for the others.")
             message = FrontendText(f"PubMed returns only the first 9999 of {format_count(total, 'result')}; ", more)
             warnings.append(Warn(code="results_capped", message=message))
-        warnings += warn_past_the_last(self.offset, total, "results")
+        warnings += warn_past_the_last(self.offset, total, "result")
         if self.date_range is not None and not self.date_parameters():
             bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
             warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ", so dates are not filtered.")))

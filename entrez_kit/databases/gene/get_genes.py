@@ -205,7 +205,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
         replaced_by=gene.replaced_by,
         pmids=pmids[page],
         total_count=len(pmids),
-        warnings=warnings + warn_past_the_last(request.offset, len(pmids), "articles"),
+        warnings=warnings + warn_past_the_last(request.offset, len(pmids), "article"),
         successor=successor,
     )
 
