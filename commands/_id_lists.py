@@ -25,6 +25,7 @@ from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.tables import TableError, name_cells, read_rows
 
 from ._files import get_stdin, read_content
@@ -111,7 +112,7 @@ def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidI
     """Return the error for files of references without any identifier."""
     names = " ".join(shlex.quote(str(path)) for path in files)
     single = f"The {references[0]} has no PMID, PMCID or DOI."
-    several = f"None of the {len(references):,} references in {names} has a PMID, PMCID or DOI."
+    several = f"None of the {format_count(len(references), 'reference')} in {names} has a PMID, PMCID or DOI."
     return InvalidInput(
         single if len(references) == 1 else several,
         invalid_input=str(files[0]),

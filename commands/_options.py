@@ -125,6 +125,7 @@ class PlainArgument(TyperArgument):
 
 def _adapt(parameter: Any) -> Any:
     """Return a parameter of typer as one of the classes above; a flag, and an option of several values, unchanged."""
+    # typer creates every option and argument with its own classes, so ours copy the attributes of theirs.
     if isinstance(parameter, TyperArgument):
         return PlainArgument(parameter)
     takes_one_value = not (parameter.is_flag or parameter.multiple or parameter.count)

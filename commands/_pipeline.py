@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
@@ -25,6 +25,9 @@ from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, St
 
 from ._formats import Job, Sink, View, Writer
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
+
+if TYPE_CHECKING:
+    from entrez_kit.services import Services
 
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
@@ -227,21 +230,27 @@ def _run_and_write(
 ) -> Any:
     """Run an operation and write its result, or its outcomes as they arrive; return the answer."""
     services = get_state(ctx).services
-    answer: Any
     with operation.open_trace(services):
-        if not isinstance(operation, StreamOperation):
-            answer = result = operation.run(services, request, opens_span=False)
-        elif writer.whole:
-            answer = operation.outcomes(services, request)
-            collected = operation.collect_result(request, answer, writer.take_record)
-            result = operation.add_warnings(services, request, collected)
-        else:
+        if isinstance(operation, StreamOperation) and not writer.whole:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
+        answer, result = _get_result(services, operation, request, writer)
         end_bar()
         get_state(ctx).warn_of_demo(tracing.get_current_trace())
         tell_warnings(ctx, result)
         print_result(writer, result)
         return answer
+
+
+def _get_result(
+    services: "Services", operation: Operation[Req, Res, Answer], request: Req, writer: Writer[Any]
+) -> tuple[Any, Res]:
+    """Run an operation and return its answer and its result: the result collects the outcomes that the answer has."""
+    if not isinstance(operation, StreamOperation):
+        result = operation.run(services, request, opens_span=False)
+        return result, result
+    outcomes = operation.outcomes(services, request)
+    collected = operation.collect_result(request, outcomes, writer.take_record)
+    return outcomes, operation.add_warnings(services, request, collected)
 
 
 def _write_outcomes(

@@ -122,7 +122,8 @@ def _open_corpus(ctx: typer.Context) -> "Store":
         with watching(get_state(ctx), "Filling the demo's corpus"):
             came = demo.fill(services)
         if came:
-            note(ctx, f"The demo's corpus was empty: {came} invented articles were synced into it, key {demo.KEY}.")
+            articles = format_count(came, "invented article was", "invented articles were")
+            note(ctx, f"The demo's corpus was empty: {articles} synced into it, key {demo.KEY}.")
     return store_of(services)
 
 

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.pubmed.europepmc.search_europepmc import (
     EUROPEPMC_SEARCH,
@@ -81,7 +82,7 @@ def europepmc_command(
 
     def report_notes(hits: EuropePMCArticles) -> None:
         if hits.next_cursor and hits.failure is None and not plan(ctx).whole:
-            count = f"{hits.retrieved:,} of {hits.total_found:,} records"
+            count = f"{hits.retrieved:,} of {format_count(hits.total_found, 'record')}"
             report_omitted(ctx, f"{count}. For the next page add --cursor {hits.next_cursor}")
 
     run(

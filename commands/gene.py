@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult
@@ -130,7 +131,8 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
     def report_notes(result: GenePage) -> None:
         page = result.pagination
         if page.cursor and (not plan(ctx).format.whole or plan(ctx).fields):
-            report_omitted(ctx, f"There are {page.total_count:,} genes. For the next page add --cursor {page.cursor}")
+            total = format_count(page.total_count or 0, "gene")
+            report_omitted(ctx, f"The search finds {total}. For the next page add --cursor {page.cursor}")
         if result.items:
             first = result.items[0].id
             suggest(ctx, f"gene get {first}", f"gene pubmed {first}")

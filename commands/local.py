@@ -79,8 +79,9 @@ def _emit_import(ctx: typer.Context, result: "CopyImportResult") -> None:
     if result.failed:
         missing = [failure.file for failure in result.failed]
         first = result.failed[0].message
+        files = format_count(len(missing), "file")
         error = InvalidInput(
-            first if len(missing) == 1 else f"{len(missing)} files could not be imported. The first: {first}",
+            first if len(missing) == 1 else f"{files} could not be imported. The first: {first}",
             invalid_input=missing[0],
             recovery_hint="Correct these files or download them again, and repeat the command: it skips the others.",
             details={"reason": result.failed[0].reason, "partial": True, "missing": missing},

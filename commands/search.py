@@ -10,6 +10,7 @@ import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import describe_wrong_value
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary
@@ -330,12 +331,12 @@ def _report_notes(
         key, place = shlex.quote(search.query_key), shlex.quote(search.web_env)
         note(ctx, f"Kept at NCBI: entrez-kit fetch --query-key {key} --web-env {place}")
     if number > summaries > 0 and _needs_summaries(output, request):
-        note(ctx, f"Only the first {summaries:,} of {number:,} results have titles (--summaries {summaries}).")
-    next_offset = request.offset + number
-    total = search.total_found or 0
-    left = total - number if output.target is not None else total - next_offset
-    if not output.format.has_total and number and left > 0 and search.certificate is None:
-        _report_omitted(ctx, total, request.offset, number)
+        note(
+            ctx,
+            f"Only the first {summaries:,} of {format_count(number, 'result')} have titles (--summaries {summaries}).",
+        )
+    if number and not output.format.has_total and search.certificate is None:
+        _report_rest(ctx, search.total_found or 0, request.offset, number)
     dropped = [warning for warning in search.warnings if warning.code in DROPPED]
     if not (strict and dropped):
         return None
@@ -347,13 +348,15 @@ def _report_notes(
     )
 
 
-def _report_omitted(ctx: typer.Context, total: int, offset: int, number: int) -> None:
+def _report_rest(ctx: typer.Context, total: int, offset: int, number: int) -> None:
     """Report the results that are not printed: a warning if a file, or a pipe without -n, gets only a part."""
-    output, next_offset = plan(ctx), offset + number
-    more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
-    if output.target is not None:
-        warn(ctx, f"{output.target.name} has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+    target, next_offset = plan(ctx).target, offset + number
+    if total <= (next_offset if target is None else number):
+        return
+    if target is not None:
+        warn(ctx, f"{target.name} has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     elif not (is_terminal(sys.stdout) or was_typed(ctx, "max_results")):
-        warn(ctx, f"The output has {number:,} of {total:,} results. {_RETRIEVE_ALL}")
+        warn(ctx, f"The output has {number:,} of {format_count(total, 'result')}. {_RETRIEVE_ALL}")
     else:
+        more = f"--offset {next_offset}" if next_offset < MAX_PUBMED_RESULTS else "--all"
         note(ctx, describe_rest(total - next_offset, more))

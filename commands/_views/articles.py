@@ -7,6 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Column
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, format_doi_url
 from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
@@ -23,9 +24,7 @@ from .tables import (
     join_lines,
 )
 from .text import (
-    PMC,
     build_page_address,
-    format_doi_url,
     format_people,
     format_source,
     get_status_label,
@@ -62,7 +61,7 @@ def render_search(result: "SearchResult", console: Console) -> RenderableType:
         proof = result.certificate
         parts.append(
             Text(
-                f"Complete: {proof.retrieved:,} of {proof.count:,} PMIDs, {proof.missing:,} missing, "
+                f"Complete: {proof.retrieved:,} of {format_count(proof.count, 'PMID')}, {proof.missing:,} missing, "
                 f"{format_count(len(proof.slices), 'slice')}, sha256 {proof.sha256}",
                 style="dim" if not proof.missing else "bold yellow",
             )
@@ -106,7 +105,7 @@ def _format_count(result: "SearchResult") -> Text:
     first = result.search_parameters.offset + 1
     last = result.search_parameters.offset + len(result.pmids)
     if not result.pmids:
-        return Text(f"None of {result.total_found:,} results shown.", style="bold")
+        return Text(f"None of {format_count(result.total_found, 'result')} shown.", style="bold")
     span = f"{first:,}" if first == last else f"{first:,}–{last:,}"
     return Text(f"{span} of {result.total_found:,}", style="bold")
 

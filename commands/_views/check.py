@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import WORDS
 
@@ -22,7 +23,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import PUBMED, STATUS_WORDS, build_page_address, list_findings, to_line
+from .text import STATUS_WORDS, build_page_address, list_findings, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.references.audit import AuditResult
@@ -93,7 +94,7 @@ def _describe_calls(findings: "Sequence[InTextFinding]") -> Iterator[str]:
     if len(never) == 1:
         yield f"Entry {never[0]} is never cited in the text."
     elif never:
-        yield f"{len(never)} entries are never cited in the text: {'; '.join(never)}."
+        yield f"{format_count(len(never), 'entry is', 'entries are')} never cited in the text: {'; '.join(never)}."
     if moved := [_name_call(finding) for finding in findings if finding.kind == "out_of_order"]:
         yield f"The first citations of these numbers are not in ascending order: {'; '.join(moved)}."
 

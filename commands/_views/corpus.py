@@ -9,6 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.base.extras import install_line
+from entrez_kit.base.identifiers import PMC, PUBMED
 from entrez_kit.base.numerals import format_count
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
@@ -29,7 +30,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import PMC, PUBMED, build_page_address, to_line
+from .text import build_page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.corpus.store.store import Store
@@ -270,7 +271,7 @@ def render_stats(stats: CorpusStats) -> RenderableType:
             ("Versions", f"{stats.versions:,}"),
             ("Published", years),
             ("Latest entry", _format_time(stats.last_edat)),
-            ("Passages", f"{stats.chunks:,}, about {stats.tokens:,} tokens"),
+            ("Passages", f"{stats.chunks:,}, about {format_count(stats.tokens, 'token')}"),
             ("Vectors", vectors or "none (keyword search only)"),
             ("Graph", graph),
             (

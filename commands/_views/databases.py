@@ -6,6 +6,9 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, format_doi_url
+from entrez_kit.base.numerals import format_count
+
 from .tables import (
     ListingTable,
     add_links,
@@ -17,7 +20,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PMC, build_page_address, format_doi_url, to_line
+from .text import build_page_address, to_line
 
 if TYPE_CHECKING:
     from entrez_kit.databases.info import DatabaseInfo, InfoResult, TermCount
@@ -47,7 +50,8 @@ def render_info(result: "InfoResult", console: Console) -> RenderableType:
         parts.append(_render_counts(result.counts))
     elif result.databases is not None:
         parts.append(Text("  ".join(result.databases)))
-        parts.append(Text(f"{len(result.databases)} databases. Describe one: entrez-kit db info NAME", style="dim"))
+        count = format_count(len(result.databases), "database")
+        parts.append(Text(f"{count}. Describe one: entrez-kit db info NAME", style="dim"))
     return Group(*parts)
 
 
@@ -55,7 +59,7 @@ def _render_database(info: "DatabaseInfo") -> list[RenderableType]:
     head = Text(to_line(info.menu_name or info.name), style="bold")
     head.append(f"  {to_line(info.description)}", style="not bold")
     facts = [
-        f"{_format_number(info.record_count)} records" if info.record_count is not None else "",
+        format_count(info.record_count, "record") if info.record_count is not None else "",
         info.last_update or "",
     ]
     parts: list[RenderableType] = [head, Text(", updated ".join(fact for fact in facts if fact), style="dim"), Text("")]
@@ -88,7 +92,7 @@ def render_search(result: "EntrezSearchResult", console: Console) -> RenderableT
         first, last = result.offset + 1, result.offset + len(result.ids)
         parts.append(Text(f"{first:,}–{last:,} of {result.total_found:,} in {result.db}", style="bold"))
     else:
-        none = f"None of {result.total_found:,} results shown." if result.total_found else "No results."
+        none = f"None of {format_count(result.total_found, 'result')} shown." if result.total_found else "No results."
         parts.append(format_broader_line(result.broader_total) or Text(none, style="bold"))
     if result.query_translation:
         parts.append(Text(f"Searched for: {to_line(result.query_translation)}", style="dim"))
@@ -150,7 +154,9 @@ def render_facets(result: "FacetsResult", console: Console) -> RenderableType:
         rest = (("earlier", facet.earlier), ("other values", facet.other_values), ("without a value", facet.without))
         counts = [f"{count:,} {name}" for name, count in rest if count]
         parts += [table, Text("; ".join(counts), style="dim"), Text("")] if counts else [table, Text("")]
-    read = Text(f"{result.records_counted:,} of {result.total_found or 0:,} results counted", style="bold")
+    read = Text(
+        f"{result.records_counted:,} of {format_count(result.total_found or 0, 'result')} counted", style="bold"
+    )
     parts.append(format_broader_line(result.broader_total) or read)
     return Group(*parts)
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
+
 from .tables import ListingTable, build_fixed_column
 
 if TYPE_CHECKING:
@@ -86,7 +88,7 @@ def _summarize(report: "DoctorReport") -> Iterator[RenderableType]:
     """Yield the counts of replies, and how to use saved replies."""
     counts = {verdict: len(report.list_compared(verdict)) for verdict in VERDICTS}
     summary = ", ".join(f"{count} {VERDICTS[verdict]}" for verdict, count in counts.items() if count)
-    yield Text(f"Of {sum(counts.values())} requests: {summary}.")
+    yield Text(f"Of {format_count(sum(counts.values()), 'request')}: {summary}.")
     if report.saved:
         yield Text(f"The replies are in {report.saved}; ENTREZ_KIT_REAL_DATA={report.saved} lets the tests read them.")
     elif counts["differs"]:

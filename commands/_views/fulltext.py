@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
@@ -28,7 +29,7 @@ from .._formats.fields import Record, convert_to_data
 from .articles import format_title
 from .markdown import escape, write_banner
 from .tables import ListingTable, build_fact_list, build_link, build_number_column
-from .text import PMC, PUBMED, build_page_address, format_doi_url, format_people, format_source, name_language, to_line
+from .text import build_page_address, format_people, format_source, name_language, to_line
 
 if TYPE_CHECKING:
     from .._state import State
@@ -117,7 +118,7 @@ def _format_title(section: Section) -> str:
 def _format_cut(cut: CutArticle | CutCopy) -> Text:
     cut_short = ", ".join(f"{to_line(part.title) or '(untitled)'}" for part in cut.sections[:8])
     more = " ..." if len(cut.sections) > 8 else ""
-    size = f"{cut.returned_characters:,} of {cut.original_characters:,} characters"
+    size = f"{cut.returned_characters:,} of {format_count(cut.original_characters, 'character')}"
     return Text(f"{cut.id}: {size}; truncated: {cut_short}{more}", style="yellow")
 
 

@@ -6,6 +6,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.numerals import format_count
 from entrez_kit.databases.gene.find_symbols import SymbolsResult
 from entrez_kit.databases.gene.get_genes import GeneBatch
@@ -23,7 +24,7 @@ from .tables import (
     format_broader_line,
     format_failure,
 )
-from .text import PUBMED, to_line
+from .text import to_line
 
 GENE: Final = "https://www.ncbi.nlm.nih.gov/gene/"
 WIDE: Final = 100
@@ -181,5 +182,5 @@ def render_links(links: PubMedLinks, console: Console) -> RenderableType:
         else Text.assemble((pmid, "cyan"), "  ", (f"{PUBMED}{pmid}/", "dim"))
         for pmid in links.pmids
     ]
-    summary = f"{len(links.pmids):,} of {links.total_count:,} articles linked to {links.entrez_id}"
+    summary = f"{len(links.pmids):,} of {format_count(links.total_count, 'article')} linked to {links.entrez_id}"
     return Group(*rows, Text(summary, style="bold"))

@@ -41,7 +41,7 @@ def render_copy(info: CopyInfo) -> RenderableType:
     """Return the page of one copy."""
     rows: list[tuple[str, object]] = [
         ("Copy", Text(to_line(info.name), style="bold")),
-        ("Records", f"{info.records:,} ({info.deleted:,} deletions)"),
+        ("Records", f"{info.records:,} ({format_count(info.deleted, 'deletion')})"),
         ("Until", info.date or "no entry date"),
     ]
     if info.topic:

@@ -23,8 +23,9 @@ MAX_GROUPS: Final = 20
 def render_merge(result: "MergeResult", console: Console) -> RenderableType:
     """Return the figures of the files and the databases, the undecided pairs and the families."""
     counts = result.counts
+    works, records = format_count(counts.works, "work"), format_count(counts.records, "record")
     parts: list[RenderableType] = [
-        Text(f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates", style="bold"),
+        Text(f"{works} of {records}, {format_count(counts.duplicates, 'duplicate')}", style="bold"),
         _build_figures(
             "File", [(source.file, source.raw, source.unique, source.only_here) for source in result.sources]
         ),
@@ -44,7 +45,10 @@ def render_merge(result: "MergeResult", console: Console) -> RenderableType:
             ]
     families = [group for group in result.groups if group.kind == "family"]
     if families:
-        parts += [Text(""), Text(f"{counts.families:,} families (separate records)", style="bold")]
+        parts += [
+            Text(""),
+            Text(f"{format_count(counts.families, 'family', 'families')} (separate records)", style="bold"),
+        ]
         parts += [
             Text(f"{', '.join(map(to_line, group.members))}: {to_line(group.why)}") for group in families[:MAX_GROUPS]
         ]

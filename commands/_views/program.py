@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.base.configuration import DEFAULT_ORIGIN, MASK
+from entrez_kit.base.numerals import format_count
 from entrez_kit.doctor.local import size
 
 from .tables import ListingTable, build_fact_list, build_fixed_column
@@ -62,9 +63,10 @@ def render_server(document: dict[str, Any]) -> RenderableType:
     table = Table("Tool", "Description", box=None, pad_edge=False)
     for tool in document["tools"]:
         table.add_row(tool["name"], tool["title"])
+    size = format_count(document["tools_list_bytes"], "byte")
     tail = Text(
-        f"{len(document['tools'])} tools ({document['tools_list_bytes']:,} bytes to list), "
-        f"{len(document['resources'])} resources, prompts {', '.join(document['prompts'])}.",
+        f"{format_count(len(document['tools']), 'tool')} ({size} to list), "
+        f"{format_count(len(document['resources']), 'resource')}, prompts {', '.join(document['prompts'])}.",
         style="dim",
     )
     return Group(head, Text(), table, Text(), tail)

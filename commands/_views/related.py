@@ -5,6 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import Record, convert_to_data
@@ -21,10 +22,10 @@ from .tables import (
 )
 from .text import shorten, to_line
 
-WORDS: Final = {
-    "pubmed_similar_articles": "articles similar to",
-    "pubmed_citedin": "articles citing",
-    "pubmed_references": "works cited by",
+_WORDS: Final = {
+    "pubmed_similar_articles": ("article", "similar to"),
+    "pubmed_citedin": ("article", "citing"),
+    "pubmed_references": ("work", "cited by"),
 }
 _MAX_VIA: Final = 4
 """The maximum number of linking articles shown per article."""
@@ -37,11 +38,13 @@ def render_related(result: RelationshipsResult, console: Console) -> RenderableT
     parts: list[RenderableType] = []
     if result.related_articles:
         parts += [_render_articles(result, console), Text("")]
-    what = f"{WORDS[result.relationship_type]} PMID {result.source_pmid}"
+    noun, relation = _WORDS[result.relationship_type]
+    relation += f" PMID {result.source_pmid}"
     if not result.total_found:
-        parts.append(Text(f"No {what}.", style="bold"))
+        parts.append(Text(f"No {noun}s {relation}.", style="bold"))
     else:
-        parts.append(Text(f"{result.retrieved_count:,} of {result.total_found:,} {what}", style="bold"))
+        total = format_count(result.total_found, noun)
+        parts.append(Text(f"{result.retrieved_count:,} of {total} {relation}", style="bold"))
     if result.provenance == "mixed":
         parts.append(Text("Some of these are from PubMed records or Europe PMC.", style="dim"))
     if result.snowball is not None:
@@ -51,7 +54,9 @@ def render_related(result: RelationshipsResult, console: Console) -> RenderableT
             for step, (done, left) in enumerate(zip(ball.followed, ball.not_followed, strict=True))
             if step
         ]
-        spent = f"Articles followed: {', '.join(steps)}; {ball.requests:,} of {ball.budget:,} requests used"
+        spent = (
+            f"Articles followed: {', '.join(steps)}; {ball.requests:,} of {format_count(ball.budget, 'request')} used"
+        )
         parts.append(Text(spent, style="dim" if not any(ball.not_followed) else "yellow"))
     return Group(*parts)
 

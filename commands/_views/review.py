@@ -71,7 +71,8 @@ def render_import(result: "ReviewImportResult") -> RenderableType:
 def render_dedupe(result: "DedupeResult") -> RenderableType:
     """Return the figures of the sources, and the undecided pairs."""
     counts = result.counts
-    heading = f"{counts.works:,} works of {counts.records:,} records, {counts.duplicates:,} duplicates"
+    works, records = format_count(counts.works, "work"), format_count(counts.records, "record")
+    heading = f"{works} of {records}, {format_count(counts.duplicates, 'duplicate')}"
     listing = ListingTable(
         build_wrapped_column("Source"),
         build_number_column("Records"),
@@ -87,7 +88,9 @@ def render_dedupe(result: "DedupeResult") -> RenderableType:
             Text(f"  {to_line(member)}  {to_line(text)}") for member, text in zip(pair.members, pair.texts, strict=True)
         ]
     if len(result.undecided) > MAX_ROWS:
-        parts.append(Text(f"{len(result.undecided) - MAX_ROWS:,} more pairs in {result.file}.", style="dim"))
+        parts.append(
+            Text(f"{format_count(len(result.undecided) - MAX_ROWS, 'more pair')} in {result.file}.", style="dim")
+        )
     return Group(*parts)
 
 

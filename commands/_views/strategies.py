@@ -37,15 +37,15 @@ def list_notes(record: Record) -> list[str]:
 def _describe_proof(proof: Record) -> str:
     """Return what a local copy shows about a line."""
     if proof["same"]:
-        return f"proof: the line and its translation find the same {proof['line_records']:,} records in the copy"
+        found = format_count(proof["line_records"], "record")
+        return f"proof: the line and its translation find the same {found} in the copy"
     sides = [
         f"only {name} finds {', '.join(proof[key][:3])}{', ...' if len(proof[key]) > 3 else ''}"
         for name, key in (("the line", "line_only"), ("the translation", "pubmed_only"))
         if proof.get(key)
     ]
-    counts = (
-        f"the line finds {proof['line_records']:,} records in the copy, its translation {proof['pubmed_records']:,}"
-    )
+    found = format_count(proof["line_records"], "record")
+    counts = f"the line finds {found} in the copy, its translation {proof['pubmed_records']:,}"
     return f"proof: {'; '.join((counts, *sides))}"
 
 
@@ -129,11 +129,12 @@ def _summarize(result: "StrategyResult", has_counts: bool) -> list[Text]:
     syntax_counts = ", ".join(f"{count} {name}" for name, count in sorted(votes.items(), key=str) if name)
     translated = sum(kind in ("search", "reference") for kind in kinds)
     others = ", ".join(
-        f"{count} {kind}{'s' if count > 1 and kind != 'refused' else ''}"
+        f"{count:,} refused" if kind == "refused" else format_count(count, kind)
         for kind in ("refused", "comment", "header")
         if (count := sum(other == kind for other in kinds))
     )
-    lines = [f"{len(kinds)} lines: {translated} translated{', ' if others else ''}{others}. Syntax: {syntax_counts}."]
+    parts = f"{translated} translated{', ' if others else ''}{others}"
+    lines = [f"{format_count(len(kinds), 'line')}: {parts}. Syntax: {syntax_counts}."]
     if result.query is None:
         lines.append(f"Line {result.final}, the last one, cannot be searched.")
     return [Text(line, style="bold") for line in lines]
@@ -204,8 +205,10 @@ def render_recall(result: "RecallResult", console: Console) -> RenderableType:
     interval = (
         "" if result.low is None or result.high is None else f" (95% interval {result.low:.1%}-{result.high:.1%})"
     )
-    head = Text(f"{result.found} of {result.in_pubmed} known records found: {share}{interval}", style="bold")
-    head.append(f"\nThe strategy finds {result.total_found:,} records.", style="")
+    head = Text(
+        f"{result.found} of {format_count(result.in_pubmed, 'known record')} found: {share}{interval}", style="bold"
+    )
+    head.append(f"\nThe strategy finds {format_count(result.total_found, 'record')}.", style="")
     blocks = ListingTable(
         *(build_number_column("Block"), build_number_column("Line"), build_wrapped_column("Query", 3)),
         *(

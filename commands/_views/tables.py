@@ -11,17 +11,14 @@ from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
+from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
+from entrez_kit.base.numerals import format_count
+
 from .._console import has_links
 from .._formats.fields import Column as Cell
 from .._formats.fields import Record
 from .._formats.rows import format_cell
-from .text import (
-    PMC,
-    PUBMED,
-    build_page_address,
-    format_doi_url,
-    to_line,
-)
+from .text import build_page_address, to_line
 
 WIDE: Final = 110
 """The least width, in columns, of a terminal that shows authors, journal and date in separate columns."""
@@ -227,7 +224,7 @@ def build_grid(records: Iterable[Record], columns: Mapping[str, Cell]) -> Render
 
 def format_broader_line(omitted: int | None) -> Text | None:
     """Return a line with the number of omitted results of a broadened query, if any."""
-    return Text(f"{omitted:,} broader results not shown.", style="bold") if omitted else None
+    return Text(f"{format_count(omitted, 'broader result')} not shown.", style="bold") if omitted else None
 
 
 def format_failure(outcome: Any) -> Text:

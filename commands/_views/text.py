@@ -13,9 +13,6 @@ from entrez_kit.pubmed.models import LANGUAGES, WORDS
 
 from .._formats.fields import Column, Record, build_columns, get_values
 
-__all__ = ["PMC", "PUBMED", "format_doi_url"]
-
-
 LABELS: Final = {status: words.upper() for status, words in WORDS.items() if status != "corrected"}
 """The labels of statuses that must be seen. A work that was only corrected has a mark after its title."""
 

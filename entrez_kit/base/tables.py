@@ -5,12 +5,15 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
+from operator import itemgetter
 from typing import Final
+
+from entrez_kit.base.numerals import format_count
 
 MAX_CELL: Final = 16 * 1024 * 1024
 DELIMITERS: Final = ",;\t"
-MIN_COMPLETE: Final = 2
-"""The fewest complete rows before an incomplete last row."""
+MIN_COMPLETE_ROWS: Final = 2
+"""How many rows, with the names of the columns, must be before the last row, to know how many cells it must have."""
 Row = tuple[int, list[str]]
 """The number of the first line of a row, and its cells; an empty line has none."""
 NamedRow = tuple[int, dict[str, str]]
@@ -58,15 +61,16 @@ def name_cells(rows: Iterable[Row]) -> tuple[list[str], Iterator[NamedRow]]:
 
 def _name_rows(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[NamedRow]:
     """Yield rows by the names of the columns. Rows can end with a delimiter if all complete rows do."""
-    first: tuple[int, int] | None = None  # the line of a complete row, and the number of its cells after the columns
+    first_complete: tuple[int, int] | None = None  # the line of this row, and how many cells are after its last column
     for line, cells in rows:
-        more = len(cells) - len(columns)
-        if more >= 0:
-            first = first or (line, more)
-            if more > 1 or more != first[1] or (more and cells[-1].strip()):
-                place, longest = (line, more) if more >= first[1] else first
-                problem = f"this row has {len(columns) + longest} cells, but the table has {len(columns)} columns"
-                raise TableError(f"{problem}; put cells with a delimiter in quotation marks", place)
+        extra = len(cells) - len(columns)
+        if extra >= 0:
+            first_complete = first_complete or (line, extra)
+            if extra > 1 or extra != first_complete[1] or (extra and cells[-1].strip()):
+                longer_line, longer_extra = max((line, extra), first_complete, key=itemgetter(1))
+                cell_count = format_count(len(columns) + longer_extra, "cell")
+                problem = f"this row has {cell_count}, but the table has {format_count(len(columns), 'column')}"
+                raise TableError(f"{problem}; put cells with a delimiter in quotation marks", longer_line)
         row: dict[str, str] = {}
         for column, cell in zip_longest(columns, cells[: len(columns)], fillvalue=""):
             row[column] = row.get(column) or cell
@@ -89,16 +93,16 @@ def read_rows(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
     source = _CountedLines(lines)
     width = 0
     for line in source:
-        first = source.number
+        first_line = source.number
         cells = line.rstrip("\r\n").split(delimiter) if line.strip("\r\n") else []
         if '"' in line:
             is_row = delimiter == "\t" and len(cells) == width
             if is_row and (not _is_open(cells[-1]) or source.has_row(delimiter, width)):
                 cells = [_unquote(cell) for cell in cells]
             else:
-                cells = _read_quoted(line, source, delimiter, first)
+                cells = _read_quoted(line, source, delimiter, first_line)
         width = width or len(cells)
-        yield first, cells
+        yield first_line, cells
 
 
 def check_last_row(rows: Sequence[Row], text: str) -> None:
@@ -108,7 +112,7 @@ def check_last_row(rows: Sequence[Row], text: str) -> None:
         TableError: the file is incomplete.
     """
     widths = {len(cells) for _, cells in rows[:-1] if cells}
-    if text.endswith(("\n", "\r")) or len(widths) != 1 or len(rows) <= MIN_COMPLETE:
+    if text.endswith(("\n", "\r")) or len(widths) != 1 or len(rows) - 1 < MIN_COMPLETE_ROWS:
         return
     line, cells = rows[-1]
     if 0 < len(cells) < max(widths):
@@ -134,14 +138,14 @@ class _CountedLines(Iterator[str]):
         return any(len(line.split(delimiter)) == width for line in self._next)
 
 
-def _read_quoted(line: str, more: Iterable[str], delimiter: str, number: int) -> list[str]:
+def _read_quoted(line: str, next_lines: Iterable[str], delimiter: str, first_line: int) -> list[str]:
     """Return the cells of a row with quotation marks, which can continue on more lines."""
     try:
-        return next(csv.reader(chain((line,), more), delimiter=delimiter, strict=True))
+        return next(csv.reader(chain((line,), next_lines), delimiter=delimiter, strict=True))
     except csv.Error as exc:
         is_quotation = "expected after" in str(exc) or "end of data" in str(exc)
         problem = "a quotation mark of this row is not closed, or not doubled inside of a cell"
-        raise TableError(problem if is_quotation else str(exc), number) from None
+        raise TableError(problem if is_quotation else str(exc), first_line) from None
 
 
 def _is_open(cell: str) -> bool:

@@ -26,6 +26,7 @@ from pydantic_core import PydanticCustomError
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, Text
 from entrez_kit.base.invisible import clean_query
+from entrez_kit.base.numerals import format_count
 
 if TYPE_CHECKING:
     import pandas
@@ -338,11 +339,11 @@ class Warn(ComparedByFields, Result):
         return self._text or self.message
 
 
-def warn_past_the_last(offset: int, total: int, what: str, argument: str = "offset") -> list[Warn]:
+def warn_past_the_last(offset: int, total: int, noun: str, argument: str = "offset") -> list[Warn]:
     """Return a warning if a page begins after the last result; otherwise an empty list."""
     if not 0 < total <= offset:
         return []
-    message = FrontendText(Argument(argument), f" {offset} is past the last of {total} {what}.")
+    message = FrontendText(Argument(argument), f" {offset} is past the last of {format_count(total, noun)}.")
     return [Warn(code="offset_beyond_results", message=message)]
 
 

@@ -17,6 +17,7 @@ from entrez_kit.base.errors import EmbeddingsError, InvalidInput, LocalEmbedding
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
 from entrez_kit.base.input_files import read_input
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
 from entrez_kit.services.transport import is_loopback, is_within
 
@@ -93,7 +94,7 @@ class Embedder:
         while batch := [text[:MAX_TEXT] or " " for text in islice(source, BATCH)]:
             raw = self._provider.embed_batch(batch)
             if len(raw) != len(batch):
-                raise self._invalid_reply(f"{len(raw)} vectors for {len(batch)} texts")
+                raise self._invalid_reply(f"{format_count(len(raw), 'vector')} for {format_count(len(batch), 'text')}")
             try:
                 with np.errstate(over="ignore"):  # an overflow becomes infinite, which the check refuses
                     matrix = np.asarray(raw, dtype=np.float32)
@@ -106,7 +107,9 @@ class Embedder:
 
         dim = matrix.shape[1] if matrix.ndim == 2 else 0
         if not dim or (self._dim is not None and dim != self._dim):
-            raise self._invalid_reply(f"vectors of {dim} dimensions (expected {self._dim or 'at least 1'})")
+            raise self._invalid_reply(
+                f"vectors of {format_count(dim, 'dimension')} (expected {self._dim or 'at least 1'})"
+            )
         if not np.isfinite(matrix).all():
             raise self._invalid_reply("a vector with values that are not finite numbers")
         self._dim = dim

@@ -18,6 +18,7 @@ def _check_not_blank(value: str) -> str:
 
 
 NotBlank = Annotated[str, AfterValidator(_check_not_blank)]
+CorpusName = Annotated[NotBlank, Field(min_length=1, description="Corpus name.")]
 
 
 class CorpusRequest(Request):
@@ -38,7 +39,7 @@ class CorpusRequest(Request):
 class CheckpointGetRequest(CorpusRequest):
     """The corpus whose checkpoint is read."""
 
-    query_key: NotBlank = Field(min_length=1, description="Corpus name.")
+    query_key: CorpusName
 
 
 class CheckpointGetResult(Result):
@@ -51,7 +52,7 @@ class CheckpointGetResult(Result):
 class CheckpointSetRequest(CorpusRequest):
     """The corpus whose checkpoint is set, and the new value."""
 
-    query_key: NotBlank = Field(min_length=1, description="Corpus name.")
+    query_key: CorpusName
     last_edat: str = Field(description="UTC time, ISO 8601.")
 
 
@@ -70,7 +71,7 @@ class CheckpointSetResult(Result):
 class SyncRequest(CorpusRequest):
     """The query to sync and the name of its corpus."""
 
-    query_key: NotBlank = Field(min_length=1, description="Corpus name.")
+    query_key: CorpusName
     term: QueryText = Field(min_length=1, description="PubMed query, the same each time.")
     overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to repeat.")
 

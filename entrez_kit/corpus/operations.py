@@ -37,25 +37,25 @@ if TYPE_CHECKING:
     from entrez_kit.corpus.sync import Sync
 
 TOOLSET: Final = "corpus"
-MAX_FIRST_MCP_SYNC: Final = 20_000
-"""An agent's call times out long before this many records are fetched."""
+MAX_NEW_FOR_AGENTS: Final = 20_000
+"""The maximum number of new records; an agent's call times out long before it has fetched them."""
 
 
-def sync(services: Services, request: SyncRequest, *, max_first: int | None = None) -> "Sync":
+def sync(services: Services, request: SyncRequest, *, max_new: int | None = None) -> "Sync":
     """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
 
     Args:
-        max_first: the maximum number of records to fetch.
+        max_new: the maximum number of new records; the first sync of a key finds all records of the term.
 
     Raises:
-        InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
+        InvalidInput: the key belongs to another term, the term is malformed, or it finds too many new records.
         StoreError: the corpus cannot be written, or another sync of the key is running.
         UpstreamError: NCBI returned no records.
         RateLimited: NCBI refused the request before it returned any record.
     """
     from entrez_kit.corpus.sync import Sync
 
-    return Sync(services, request, max_first=max_first, afterwards=_index)
+    return Sync(services, request, max_new=max_new, afterwards=_index)
 
 
 def _index(services: Services, result: SyncResult) -> None:
@@ -79,7 +79,7 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
 
     Use it before rag_search, e.g. query_key "glp1", term "GLP-1 AND obesity". Read `warnings`.
     """
-    return sync(services, request, max_first=MAX_FIRST_MCP_SYNC).result()
+    return sync(services, request, max_new=MAX_NEW_FOR_AGENTS).result()
 
 
 def plan(services: Services, request: UserSyncRequest) -> SyncPlan:

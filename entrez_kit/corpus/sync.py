@@ -16,6 +16,7 @@ from datetime import date, timedelta
 from functools import partial
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.corpus.documents import Doc
@@ -37,7 +38,7 @@ from entrez_kit.services.transport.in_flight import run_in_order
 def _too_many_error(request: SyncRequest, count: int, limit: int) -> InvalidInput:
     command = shlex.join(["entrez-kit", "corpus", "sync", request.query_key, request.term])
     return InvalidInput(
-        f"The query finds {count:,} records. One call can fetch at most {limit:,}.",
+        f"The query finds {format_count(count, 'record')}. One call can fetch at most {limit:,}.",
         invalid_input=f"term={request.term}",
         recovery_hint=f"Run this in a terminal, which has no time limit: {command}",
         details={"reason": "too_many_records", "count": count, "limit": limit, "command": command},
@@ -68,11 +69,11 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
 
     Args:
         request: key, term and overlap; whether a new term may replace the term of the key.
-        max_first: the maximum number of records to fetch.
+        max_new: the maximum number of new records; the first sync of a key finds all records of the term.
         afterwards: a function to call with the result, after the records are stored.
 
     Raises:
-        InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
+        InvalidInput: the key belongs to another term, the term is malformed, or it finds too many new records.
         StoreError: the corpus cannot be written, or another sync of the key is running.
         UpstreamError: NCBI returned no records.
         RateLimited: NCBI refused the request before it returned any record.
@@ -85,12 +86,12 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         services: Services,
         request: SyncRequest,
         *,
-        max_first: int | None = None,
+        max_new: int | None = None,
         afterwards: Callable[[Services, SyncResult], None] | None = None,
     ) -> None:
         super().__init__()
         self._services, self._request = services, request
-        self._max_first, self._afterwards = max_first, afterwards
+        self._max_new, self._afterwards = max_new, afterwards
         self._done: SyncResult | None = None
 
     def _yield_items(self) -> Iterator[Upserted]:
@@ -98,8 +99,8 @@ class Sync(SummarizedOutcomes[Upserted, SyncResult]):
         with store.sync_lock(request.query_key):
             search = plan_search(self._services, request)
             entries = search.search_entries()
-            if self._max_first is not None and entries.count > self._max_first:
-                raise _too_many_error(request, entries.count, self._max_first)
+            if self._max_new is not None and entries.count > self._max_new:
+                raise _too_many_error(request, entries.count, self._max_new)
             job = store.start_job(search.query_key, search.term, replaces_term=search.replaces_term)
             job.warnings += search.list_warnings(entries)
             run = _SyncRun(search, store, job)

@@ -6,6 +6,7 @@ from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, FrontendText
+from entrez_kit.base.numerals import format_count
 
 NAMED: Final = 20
 """The number of PMIDs that a warning lists; ``details.missing`` has all of them."""
@@ -70,7 +71,7 @@ class SyncReport:
         if old := [pmid for pmid in self.unavailable if pmid in self.known_unavailable]:
             warnings.append(f"PubMed still does not return {_list_pmids(old)}.")
         if self.unlisted:
-            warnings.append(f"PubMed counted {self.unlisted} records more than it listed.")
+            warnings.append(f"PubMed counted {format_count(self.unlisted, 'record')} more than it listed.")
         if self.gave_up:
             warnings.append("Stopped: NCBI stopped answering. The remaining records were not tried.")
         if self.problem is not None:
@@ -104,4 +105,5 @@ def _list_pmids(pmids: Collection[int]) -> str:
     ordered = sorted(pmids)
     first_pmids = ", ".join(str(pmid) for pmid in ordered[:NAMED])
     more = f" and {len(ordered) - NAMED} more" if len(ordered) > NAMED else ""
-    return f"PMID {first_pmids}{more}" if len(ordered) == 1 else f"{len(ordered)} records (PMID {first_pmids}{more})"
+    named = f"PMID {first_pmids}{more}"
+    return named if len(ordered) == 1 else f"{format_count(len(ordered), 'record')} ({named})"

@@ -7,6 +7,7 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.query_input import QueryInput, build_date_clause, read_query
 from entrez_kit.corpus.models import SyncPlan, SyncRequest, UserSyncRequest
@@ -42,7 +43,7 @@ def plan_sync(services: Services, request: SyncRequest) -> SyncPlan:
         requests += 1 + 3 * (search.slicer.search_window(None, 0)[0].count // MAX_PUBMED_RESULTS)
     warnings = search.list_warnings(entries)
     if requests > MANY_REQUESTS:
-        warnings.append(f"This takes about {requests:,} requests. {PREFERRED_HOURS}")
+        warnings.append(f"This takes about {format_count(requests, 'request')}. {PREFERRED_HOURS}")
     return SyncPlan(
         query_key=request.query_key,
         term=search.term,

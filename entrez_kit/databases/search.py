@@ -103,7 +103,7 @@ class EntrezSearchResult(Result):
         if self.broader_total is not None:
             return None
         missing = _count_reachable(self.db, self.total_found or 0, self.offset, self.max_results) - self.retrieved_count
-        message = f"NCBI counted more results than it returned: {missing} UIDs are missing."
+        message = f"NCBI counted more results than it returned: {format_count(missing, 'UID is', 'UIDs are')} missing."
         return incomplete_error(max(0, missing), message, hint=FrontendText(RETRY_WITHOUT_CACHE, "."))
 
 
@@ -222,11 +222,11 @@ def _search_page(services: Services, request: EntrezSearchRequest, start: int, s
 
 
 def _build_page_warnings(request: EntrezSearchRequest, reply: ESearchReply) -> list[Warn]:
-    warnings = warn_past_the_last(request.offset, reply.count, "results")
+    warnings = warn_past_the_last(request.offset, reply.count, "result")
     requested = min(reply.count, request.offset + request.max_results)
     if request.db == "pubmed" and requested > MAX_PUBMED_RESULTS:
         message = FrontendText(
-            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {reply.count:,} results. ", WHOLE
+            f"PubMed returns only the first {MAX_PUBMED_RESULTS:,} of {format_count(reply.count, 'result')}. ", WHOLE
         )
         warnings.append(Warn(code="results_beyond_reach", message=message))
     return warnings

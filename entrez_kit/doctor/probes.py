@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
+from entrez_kit.base.numerals import format_count
 from entrez_kit.databases.gene.gene_records import GENES, parse_genes
 from entrez_kit.databases.gene.gene_records import SUMMARIES as GENE_SUMMARIES
 from entrez_kit.databases.gene.gene_records import parse_summaries as parse_gene_summaries
@@ -179,7 +180,7 @@ def _compare_order(received: Sequence[str], requested: Sequence[str]) -> Iterato
 
 def _check_ids(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     reply = parse_esearch(content)
-    yield from _require(reply.count >= len(reply.ids) > 0, f"{len(reply.ids)} ids of {reply.count}")
+    yield from _require(reply.count >= len(reply.ids) > 0, f"{format_count(len(reply.ids), 'id')} of {reply.count}")
     yield from _require(reply.query_translation, "no translation of the query")
 
 
@@ -240,7 +241,7 @@ def _check_links(name: str, *, scored: bool = False, may_be_none: bool = False, 
         targets = {link.db_to for linkset in linksets for link in linkset.links} - {"pubmed"}
         yield from _require(not targets, f"links to {', '.join(sorted(targets))}")
         links = [link for linkset in linksets for link in linkset.links if link.link_name == name]
-        yield from _require(len(linksets) == 1, f"{len(linksets)} link sets for one id")
+        yield from _require(len(linksets) == 1, f"{format_count(len(linksets), 'link set')} for one id")
         yield from _require(links or may_be_none, f"no links named {name}")
         if scored and links:
             yield from _require(all(link.score is not None for link in links), "links without scores")
@@ -308,7 +309,7 @@ def _check_full_text(content: bytes, examples: Examples) -> Iterator[ShapeDiffer
 
 def _page_of_two(content: bytes, examples: Examples) -> Iterator[ShapeDifference]:
     page = parse_page(content, "*")
-    yield from _require(len(page.articles) == 2, f"{len(page.articles)} records instead of 2")
+    yield from _require(len(page.articles) == 2, f"{format_count(len(page.articles), 'record')} instead of 2")
     yield from _require(page.next_cursor and not page.skipped, "no cursor for the next page")
 
 
@@ -410,7 +411,8 @@ PROBES: Final[tuple[Probe, ...]] = (
         "ESearch, no hits",
         lambda s, x: s.eutils.esearch(db="pubmed", term=x.term, mindate="1500", maxdate="1501", datetype="pdat"),
         lambda c, x: _require(
-            not (found := parse_esearch(c)).count and not found.ids, f"{found.count} hits instead of none"
+            not (found := parse_esearch(c)).count and not found.ids,
+            f"{format_count(found.count, 'hit')} instead of none",
         ),
     ),
     _ESEARCH(
@@ -425,7 +427,7 @@ PROBES: Final[tuple[Probe, ...]] = (
         _request_history,
         lambda c, x: _require(
             (received := len(summaries.parse_summaries(parse_esummary(c))[0])) == 3,
-            f"{received} summaries instead of 3",
+            f"{format_count(received, 'summary', 'summaries')} instead of 3",
         ),
     ),
     _ESUMMARY("ESummary 2.0, XML", lambda s, x: s.eutils.esummary(db="pubmed", ids=x.pmids), _check_summaries),

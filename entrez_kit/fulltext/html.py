@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, XML_ENCODING, write_scripts
+from entrez_kit.base.numerals import format_count
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000
@@ -90,7 +91,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         UpstreamError: the page has no article, or the parser library is missing; reason parse_failed.
     """
     if len(content) > MAX_HTML_BYTES:
-        raise unreadable_error(f"is a page of {len(content):,} bytes (the limit is {MAX_HTML_BYTES:,})")
+        raise unreadable_error(f"is a page of {format_count(len(content), 'byte')} (the limit is {MAX_HTML_BYTES:,})")
     import trafilatura
 
     silence("trafilatura", "justext", "courlan", "htmldate")  # their warnings about odd pages do not help users
@@ -116,7 +117,8 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
     if word_count < WALL_WORDS and _WALL.search(f"{title or ''}\n{markdown}"):
         raise unreadable_error("is a page that refuses programs, not the article", words=word_count, pdf_url=pdf_url)
     if word_count < MIN_WORDS:
-        raise unreadable_error(f"is a page with almost no text ({word_count} words)", words=word_count, pdf_url=pdf_url)
+        problem = f"is a page with almost no text ({format_count(word_count, 'word')})"
+        raise unreadable_error(problem, words=word_count, pdf_url=pdf_url)
     return WebPage(title, markdown, word_count, pdf_url)
 
 
@@ -169,7 +171,7 @@ def _parse_html(text: str) -> Any:
     etree.strip_elements(root, "script", "style", "svg", "noscript", "template", with_tail=False)
     elements = sum(1 for _ in root.iter())
     if elements > MAX_ELEMENTS:
-        raise unreadable_error(f"is a page of {elements:,} elements (the limit is {MAX_ELEMENTS:,})")
+        raise unreadable_error(f"is a page of {format_count(elements, 'element')} (the limit is {MAX_ELEMENTS:,})")
     return root
 
 

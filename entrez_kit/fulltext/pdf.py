@@ -14,6 +14,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.html import count_words, silence, unreadable_error
 
 MAX_PAGES: Final = 1500
@@ -121,7 +122,7 @@ def _read_pages(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
     if total < 1:
         raise unreadable_error("is a PDF without pages")
     if total > MAX_PAGES:
-        raise unreadable_error(f"is a PDF of {total:,} pages (the limit is {MAX_PAGES:,})")
+        raise unreadable_error(f"is a PDF of {format_count(total, 'page')} (the limit is {MAX_PAGES:,})")
     pages: list[str] = []
     size = 0
     failed: list[int] = []
@@ -135,7 +136,7 @@ def _read_pages(pypdf: Any, content: bytes, watch: Callable[..., None]) -> Pdf:
         if size > MAX_CHARACTERS:
             raise unreadable_error(f"is a PDF with more than {MAX_CHARACTERS:,} characters")
     if len(failed) > MAX_FAILED * total:
-        raise unreadable_error(f"is a PDF with {len(failed)} unreadable pages of {total}")
+        raise unreadable_error(f"is a PDF with {format_count(len(failed), 'unreadable page')} of {total:,}")
     _check_has_text(pages)
     for number in failed:
         pages[number] = _NOT_READ.format(number + 1)
@@ -159,11 +160,11 @@ def _check_has_text(pages: Sequence[str]) -> None:
     counts = [count_words(page) for page in pages]
     total, blank = sum(counts), sum(count < MIN_PAGE_WORDS for count in counts)
     if total < MIN_WORDS:
-        raise unreadable_error(
-            f"is a PDF without text ({total} words on {len(pages)} pages); most likely it was scanned"
-        )
+        size = f"{format_count(total, 'word')} on {format_count(len(pages), 'page')}"
+        raise unreadable_error(f"is a PDF without text ({size}); most likely it was scanned")
     if len(pages) >= 5 and blank > MAX_BLANK * len(pages):
-        raise unreadable_error(f"is a PDF with {blank} pages of {len(pages)} without text; most likely it was scanned")
+        empty = f"{format_count(blank, 'page')} of {len(pages):,}"
+        raise unreadable_error(f"is a PDF with {empty} without text; most likely it was scanned")
 
 
 def _clean(text: str) -> str:

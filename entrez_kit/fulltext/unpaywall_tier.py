@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle
@@ -142,7 +143,7 @@ def _read_page(fetched: "Downloaded") -> WebPage:
         )
     page = convert_html_to_markdown(fetched.content, fetched.url, fetched.charset)
     if page.is_landing_page:
-        problem = f"is a page about the article ({page.word_count} words), not the article"
+        problem = f"is a page about the article ({format_count(page.word_count, 'word')}), not the article"
         raise unreadable_error(problem, pdf_url=page.pdf_url)
     return page
 

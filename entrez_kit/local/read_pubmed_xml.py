@@ -134,7 +134,7 @@ class _Document:
     def _read_more(self, limit: int) -> None:
         """Read the next chunk, unless more than this number of bytes are not read yet."""
         if len(self._data) - self._at > limit:
-            problem = f"record {self.count + 1} has more than {limit:,} bytes"
+            problem = f"record {self.count + 1} has more than {format_count(limit, 'byte')}"
             raise unusable_file_error(self._path, problem, "record_too_large")
         chunk = next(self._chunks, b"")
         if not chunk:

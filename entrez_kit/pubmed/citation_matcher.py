@@ -11,6 +11,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import FOUR_DIGITS, Request
 from entrez_kit.pubmed.brief import get_surname
@@ -159,7 +160,7 @@ def _read_result(text: str) -> MatcherAnswer | None:
         how_many = re.search(r"\(\s*([0-9]+)\s+citations?\s*\)", match[1])
         rest = re.sub(r"\([^()]*+\)", " ", match[1])
         pmids = tuple(dict.fromkeys(re.findall(r"(?<![\w.])[1-9][0-9]{0,9}(?![\w.])", rest)))
-        detail = f"{how_many[1]} records fit" if how_many else None
+        detail = format_count(int(how_many[1]), "record fits", "records fit") if how_many else None
         return MatcherAnswer("ambiguous", pmids, detail)
     return None
 

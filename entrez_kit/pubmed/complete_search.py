@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 
 from entrez_kit.base import __version__
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.core.query_input import DateBounds
 from entrez_kit.pubmed.date_slices import Slicer
@@ -56,11 +57,11 @@ def warn_about_certificate(certificate: Certificate, sort: str) -> list[Warn]:
     """Return warnings about the order and the number of the results of a complete search."""
     warnings = []
     if len(certificate.slices) > 1 and sort != "relevance":
-        parts = f"each of the {len(certificate.slices)} slices"
+        parts = f"each of the {format_count(len(certificate.slices), 'slice')}"
         message = f"Results are sorted by {sort} within {parts}, not as a whole."
         warnings.append(Warn(code="sorted_by_slice", message=message))
     if certificate.retrieved > certificate.count:
-        counts = f"counted {certificate.count} results and then returned {certificate.retrieved}"
+        counts = f"counted {format_count(certificate.count, 'result')} and then returned {certificate.retrieved:,}"
         message = f"PubMed first {counts}: records were added during the search."
         warnings.append(Warn(code="count_changed", message=message))
     return warnings

@@ -10,6 +10,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
@@ -112,7 +113,8 @@ class Conversions(BatchedOutcomes[str, Conversion]):
         """Return the error for inputs without a record."""
         named = join_names(record.requested_id for record in self.missing)
         messages = [record.message for record in self.missing if record.status == "not_found"]
-        more = f"; {len(messages) - 1} more ids were not found" if len(messages) > 1 else ""
+        others = format_count(len(messages) - 1, "more id was", "more ids were")
+        more = f"; {others} not found" if len(messages) > 1 else ""
         none = f"Not {'a PMID, PMCID or DOI' if len(self.missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         return build_missing_error(
             self.missing,

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.query_input import DateBounds, build_date_clause
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services
@@ -361,7 +362,7 @@ def esearch_delta(
         pmids |= dict.fromkeys(piece.ids)
     if len(pmids) < whole.count:
         raise UpstreamError(
-            f"PubMed counted {whole.count:,} records and listed {len(pmids):,}.",
+            f"PubMed counted {format_count(whole.count, 'record')} and listed {len(pmids):,}.",
             details={"reason": "incomplete", "endpoint": "esearch"},
         )
     return list(pmids)

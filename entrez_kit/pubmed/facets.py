@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults
@@ -141,7 +142,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     retrieval.raise_if_nothing_answered()
     warnings = [*search.warnings, *retrieval.warnings]
     if by_records and not all_are_here:
-        part = f"counted for the {counts.records:,} most relevant of {total:,} results. "
+        part = f"counted for the {counts.records:,} most relevant of {format_count(total, 'result')}. "
         message = FrontendText(f"{' and '.join(by_records)}: {part}Use ", Argument("max_records"), " to read more.")
         warnings.append(Warn(code="counted_in_part", message=message))
     facets = [

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn, warn_past_the_last
 from entrez_kit.pubmed.record_batches import BATCH, Fetched, RecordBatches
@@ -39,8 +40,8 @@ class HistoryRetrieval(Retrieval):
         self.total = total = self._count_records()
         expected = max(0, min(self.retmax, total - self._retstart))
         if self._is_first_page and total - self._retstart > DEFAULT_HISTORY_RECORDS:
-            self.warnings.append(self._warn_about_page(expected))
-        self.warnings += warn_past_the_last(self._retstart, total, "records", "retstart")
+            self.warnings.append(self._warn_about_page(total, expected))
+        self.warnings += warn_past_the_last(self._retstart, total, "record", "retstart")
         self.batches.breaker.patient = expected > BATCH
         pmids: set[str] = set()
         problem = ""
@@ -60,7 +61,9 @@ class HistoryRetrieval(Retrieval):
         finally:
             self.batches.urls.sort(key=lambda url: int(dict(parse_qsl(urlsplit(url).query)).get("retstart", 0)))
         if problem or len(pmids) < expected:
-            message = f"NCBI returned {len(pmids)} of {expected} records of the result set{problem or '.'}"
+            message = (
+                f"NCBI returned {len(pmids)} of {format_count(expected, 'record')} of the result set{problem or '.'}"
+            )
             self.warnings.append(Warn(code="history_incomplete", message=message))
 
     def _count_records(self) -> int:
@@ -70,11 +73,12 @@ class HistoryRetrieval(Retrieval):
         )
         return reply.value.count
 
-    def _warn_about_page(self, expected: int) -> Warn:
+    def _warn_about_page(self, total: int, expected: int) -> Warn:
         """Return the warning that only the first records are returned, because the caller gave no number."""
-        count = f"The result set has {self.total} records; {expected} from number {self._retstart} on are returned. "
+        count = f"The result set has {format_count(total, 'record')}; "
+        returned = f"{expected:,} from number {self._retstart:,} on are returned. "
         message = FrontendText(
-            count, "Set ", Argument("retmax"), ", or ", Argument("retstart"), " for the next records."
+            count, returned, "Set ", Argument("retmax"), ", or ", Argument("retstart"), " for the next records."
         )
         return Warn(code="history_page", message=message)
 

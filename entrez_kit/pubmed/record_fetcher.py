@@ -13,6 +13,7 @@ from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import fetch_in_batches
 from entrez_kit.core.operation import Outcomes
@@ -92,16 +93,16 @@ class Retrieval(Outcomes[Fetched]):
         incomplete = next((warning.message for warning in self.warnings if warning.code == "history_incomplete"), None)
         failed = sum(outcome.status == "error" for outcome in missing)
         named, source = join_names(outcome.input for outcome in missing), tracing.name_source(begins=True)
-        share = f"{len(missing)} of {len(missing) + found_count}"
+        share = f"{len(missing):,} of {format_count(len(missing) + found_count, 'id')}"
         no_ids = f"Not {'a PMID, PMCID or DOI' if len(missing) == 1 else 'PMIDs, PMCIDs or DOIs'}: {named}."
         statuses = {outcome.status for outcome in missing}
         if statuses == {"invalid"}:
             message = no_ids
         elif statuses == {"not_found"}:
-            message = f"{source} has no record of {named}{f' ({share} ids)' if found_count else ''}."
+            message = f"{source} has no record of {named}{f' ({share})' if found_count else ''}."
         else:
             reasons = {"invalid": "not an id", "not_found": f"not in {tracing.name_source()}"}
-            message = f"{share} ids have no record: " + join_names(
+            message = f"No record for {share}: " + join_names(
                 f"{outcome.input} ({reasons.get(outcome.status, outcome.status)})" for outcome in missing
             )
             message += "."
@@ -109,7 +110,8 @@ class Retrieval(Outcomes[Fetched]):
             missing,
             found_count,
             "input",
-            unanswered=incomplete or f"{failed} records could not be fetched; {found_count} were fetched.",
+            unanswered=incomplete
+            or f"{format_count(failed, 'record')} could not be fetched; {found_count} were fetched.",
             invalid=None if found_count else (InvalidInput, no_ids, GIVE_IDS, "invalid_identifiers"),
             unknown=(message, CHECK_IDS),
             lost=incomplete is not None,

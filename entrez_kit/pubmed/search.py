@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS, has_operator
@@ -208,11 +209,11 @@ class SearchHits(Outcomes[ArticleHit]):
         expected = max(0, min(self.request.max_results, available))
         missing = self.certificate.missing if self.certificate else expected - self.retrieved_pmid_count
         if missing <= 0 and self._untitled:
-            message = f"NCBI returned no title for {len(self._untitled):,} of {self.retrieved_pmid_count:,} results."
-            return incomplete_error(self._untitled, message)
+            share = f"{len(self._untitled):,} of {format_count(self.retrieved_pmid_count, 'result')}"
+            return incomplete_error(self._untitled, f"NCBI returned no title for {share}.")
         return incomplete_error(
             max(0, missing),
-            f"NCBI counted more results than it returned: {missing} PMIDs are missing.",
+            f"NCBI counted more results than it returned: {format_count(missing, 'PMID is', 'PMIDs are')} missing.",
             hint=FrontendText(RETRY_WITHOUT_CACHE, "; if this persists, narrow the query by date."),
         )
 

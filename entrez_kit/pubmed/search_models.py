@@ -9,6 +9,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import (
     Collected,
     Request,
@@ -241,9 +242,9 @@ class SearchRequest(Request):
         warnings = []
         if total > MAX_PUBMED_RESULTS and self.offset + self.max_results >= MAX_PUBMED_RESULTS:
             more = PerFrontend("use --all to retrieve all of them.", "narrow the query by date for the others.")
-            message = FrontendText(f"PubMed returns only the first 9999 of {total} results; ", more)
+            message = FrontendText(f"PubMed returns only the first 9999 of {format_count(total, 'result')}; ", more)
             warnings.append(Warn(code="results_capped", message=message))
-        warnings += warn_past_the_last(self.offset, total, "results")
+        warnings += warn_past_the_last(self.offset, total, "result")
         if self.date_range is not None and not self.date_parameters():
             bound = (Argument("date_range"), " has neither ", Argument("min_date"), " nor ", Argument("max_date"))
             warnings.append(Warn(code="no_date_bounds", message=FrontendText(*bound, ", so dates are not filtered.")))

@@ -569,7 +569,7 @@ class Methods(OperationRunner):
             What a sync did; ``inserted + updated + skipped == pmids_processed``.
 
         Raises:
-            InvalidInput: the key belongs to another term, the term is malformed, or it finds more than ``max_first``.
+            InvalidInput: the key belongs to another term, the term is malformed, or it finds too many new records.
             StoreError: the corpus cannot be written, or another sync of the key is running.
             UpstreamError: NCBI returned no records.
         """

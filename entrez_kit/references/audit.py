@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from pydantic import Field
-from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty
@@ -21,9 +21,10 @@ from entrez_kit.pubmed.models import Article, Standing, StandingStatus
 from entrez_kit.pubmed.standing_lookup import look_up_standings
 from entrez_kit.references.check.lookup.sources import (
     TITLES,
-    SourceName,
+    RetractionWatchFile,
     Sources,
     SourceStanding,
+    StatusSources,
     Work,
     combine_results,
 )
@@ -42,12 +43,8 @@ class AuditRequest(Request):
     """The corpus, and the sources to use."""
 
     query_key: str = Field(min_length=1, description="Corpus name.")
-    sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; all by default."
-    )
-    retraction_watch: SkipJsonSchema[str | None] = Field(
-        default=None, description="CSV file of the Retraction Watch database."
-    )
+    sources: StatusSources = None
+    retraction_watch: RetractionWatchFile = None
     references: bool = Field(default=True, description="Also look up the works that they cite.")
 
 
@@ -177,7 +174,9 @@ class _References:
         self.fine |= cited - standings.unknown.keys() - self.doubtful.keys()
         for pmid, ids in links.items():
             if lost := sum(pmid in standings.unknown for pmid in ids):
-                unread[pmid] = f"The publication status of {lost} of {len(ids)} cited works is unknown."
+                unread[pmid] = (
+                    f"The publication status of {lost:,} of {format_count(len(ids), 'cited work')} is unknown."
+                )
         cites = {pmid: [self.doubtful[pmid] for pmid in ids if pmid in self.doubtful] for pmid, ids in links.items()}
         return cites, unread
 
@@ -243,7 +242,8 @@ class Audit(SummarizedOutcomes[AuditedWork, AuditResult]):
         """Return the error for works whose status or references could not be determined."""
         unknown = [work for work in self._reported_works if work.status == "unknown" or work.unread is not None]
         total = self._counts.total()
-        message = f"{len(unknown)} of {total} works could not be checked completely: not all sources responded."
+        share = f"{len(unknown):,} of {format_count(total, 'work')}"
+        message = f"{share} could not be checked completely: not all sources responded."
         return incomplete_error([work.pmid for work in unknown[:100]], message, partial=len(unknown) < total)
 
     def result(self) -> AuditResult:

@@ -8,6 +8,7 @@ from pydantic import Field
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
@@ -170,7 +171,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
             only = self.missing[0]
             return f"No match: {only.detail or only.status}."
         named = join_names(match.key for match in self.missing)
-        return f"No match for {len(self.missing)} of {len(self._inputs)} references: {named}."
+        return f"No match for {len(self.missing)} of {format_count(len(self._inputs), 'reference')}: {named}."
 
 
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:

@@ -229,7 +229,8 @@ class _Expansion:
                 else "A larger budget is not possible"
             )
             spent = FrontendText(
-                f"The budget of {self.budget} requests is spent. The {RELATION_LABELS[self.relation]} of "
+                f"The budget of {format_count(self.budget, 'request')} is spent. "
+                f"The {RELATION_LABELS[self.relation]} of "
                 f"{format_count(self.cut, 'article')} were not requested; the best connected articles came first. ",
                 *(advice, "."),
             )

@@ -49,7 +49,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
         columns, rows = read_table(text)
         missing = [column for column in COLUMNS[:3] if column not in columns]
         if missing:
-            raise unreadable_error(name, f"the columns {', '.join(missing)} are missing", line=1)
+            raise unreadable_error(name, f"the table has no column {' or '.join(missing)}", line=1)
         return [_read_decision(row, name, line) for line, row in rows]
     except TableError as exc:
         raise unreadable_error(name, exc.problem, line=exc.line) from None

@@ -158,8 +158,8 @@ def _answer_items(review: Review, flow: Flow) -> dict[int, str]:
     duplicates = flow.boxes.get("duplicates")
     if merged is not None and duplicates is not None:
         answers[16] = (
-            f"entrez-kit {merged.version} linked {duplicates:,} duplicates among {len(review.records):,} records by "
-            "identifiers, title, authors and place."
+            f"entrez-kit {merged.version} linked {format_count(duplicates, 'duplicate')} among "
+            f"{format_count(len(review.records), 'record')} by identifiers, title, authors and place."
         )
         if decided := count_pairs(review).decided:
             answers[16] += f" {format_count(decided, 'pair was', 'pairs were')} decided by people ({PAIRS})."

@@ -7,6 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from entrez_kit.base.identifiers import PUBMED
+from entrez_kit.base.numerals import format_count
 from entrez_kit.reviews.draw_flow import clean, describe_flow, draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review
@@ -165,8 +166,8 @@ def _write_head(review: Review, works: Mapping[str, Sequence[ReviewRecord]]) -> 
         yield f'<p class="warning">{clean(warning.message)}</p>\n'
     retracted = [group for group in works.values() if any(_is_retracted(record) for record in group)]
     if retracted:
-        verb = "is" if len(retracted) == 1 else "are"
-        yield f'<p class="warning">{len(retracted):,} of the works {verb} retracted.</p>\n'
+        works_are = format_count(len(retracted), "of the works is", "of the works are")
+        yield f'<p class="warning">{works_are} retracted.</p>\n'
 
 
 def _is_retracted(record: ReviewRecord) -> bool:
@@ -213,7 +214,7 @@ def _write_search(run: Run) -> Iterator[str]:
     certificate = search.certificate
     yield (
         f"<p>Run {run.number}, {clean(certificate.searched_at)}: {certificate.retrieved:,} of "
-        f"{certificate.count:,} records retrieved, {certificate.missing:,} missing. "
+        f"{format_count(certificate.count, 'record')} retrieved, {certificate.missing:,} missing. "
         f"Strategy: <code>{clean(search.strategy.name)}</code> "
         f"({clean(search.dialect)}).</p>\n"
     )
@@ -244,7 +245,7 @@ def _write_records(review: Review, flow: Flow, works: Mapping[str, Sequence[Revi
     yield '<label>Decision <select id="fate"><option value="">all</option>'
     yield "".join(f"<option>{clean(fate)}</option>" for fate in sorted(set(fates.values())))
     yield '</select></label>\n</div>\n<p class="note" id="shown" role="status" aria-live="polite">'
-    yield f"{len(works):,} works</p>\n"
+    yield f"{format_count(len(works), 'work')}</p>\n"
     yield '<table class="records" id="records"><thead><tr><th>Work</th><th>Sources</th><th>Decision</th></tr></thead>'
     yield "<tbody>\n"
     for work, group in works.items():

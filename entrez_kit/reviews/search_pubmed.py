@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.fetch import FetchRequest, fetch_contents
@@ -148,7 +149,8 @@ def fetch_records(services: Services, pmids: Sequence[str], run: int, warnings: 
     begin_stage("Fetching records")
     articles, absent = fetch_articles(services, pmids)
     if absent:
-        message = f"PubMed listed {len(absent)} PMIDs and has no record of them: {', '.join(absent[:MAX_LISTED])}."
+        pmids_text = format_count(len(absent), "PMID")
+        message = f"PubMed listed {pmids_text} without a record: {', '.join(absent[:MAX_LISTED])}."
         warnings.append(Warn(code="records_missing", message=message, terms=absent))
     records = {pmid: record_of_article(article, SOURCE, run) for pmid, article in articles.items()}
     return records | {pmid: record_without_data(pmid, SOURCE, run) for pmid in absent}

@@ -20,6 +20,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from entrez_kit.base.errors import NotConfigured
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.server.auth import SignedTokens, TokenRefused
 from entrez_kit.server.malformed import build_refusal, check_message
@@ -267,7 +268,7 @@ class Messages:
         if waiting.cancelled_caught:
             status, error = 408, build_refusal("The message was not complete in time.")
         elif size > self._limit:
-            status, error = 413, build_refusal(f"A message may have at most {self._limit:,} bytes.")
+            status, error = 413, build_refusal(f"A message may have at most {format_count(self._limit, 'byte')}.")
         if error is not None:
             logger.warning("request refused: %s", error.error.message, extra={"http_status": status})
             content = error.model_dump_json(by_alias=True, exclude_unset=True)

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import InitErrorDetails
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import NO_SUCH_ARGUMENT, UNKNOWN_ARGUMENT, Request, contradiction_error, is_absent
 from entrez_kit.core.operation import Operation
@@ -95,7 +96,8 @@ class AgentOperation(Operation[Any, Any]):
             elif cap is not None and isinstance(value, list) and len(value) > cap:
                 context = {"field_type": "List", "max_length": cap, "actual_length": len(value)}
                 problems.append({"type": "too_long", "loc": (field,), "input": value, "ctx": context})
-                hint = hint or f"One call accepts at most {cap} entries of {field}. Make several calls."
+                entries = format_count(cap, "entry", "entries")
+                hint = hint or f"One call accepts at most {entries} of {field}. Make several calls."
             elif cap is not None and isinstance(value, int) and value > cap:
                 problems.append({"type": "less_than_equal", "loc": (field,), "input": value, "ctx": {"le": cap}})
                 hint = hint or f"One call accepts {field} up to {cap}. Make several calls."

@@ -10,6 +10,7 @@ import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 
 from entrez_kit.base.errors import RateLimited
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 
 MAX_CALLS: Final = 250
@@ -41,7 +42,7 @@ class Workers:
         with self._lock:
             if self._running >= self._max_calls:
                 raise RateLimited(
-                    f"This server is running {self._running} calls, the maximum at a time.",
+                    f"This server is running {format_count(self._running, 'call')}, the maximum at a time.",
                     recovery_hint="Retry after a few seconds. With a free NCBI_API_KEY the limit is 10 requests per "
                     "second instead of 3, and queues are shorter.",
                     details={"reason": "queue_full"},

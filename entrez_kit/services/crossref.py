@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, JsonShape, log_drift, require_any, require_texts
 from entrez_kit.services.small_replies import malformed_error
@@ -187,7 +188,9 @@ def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
     if any(not item.get("DOI") for item in items):
         raise malformed_error("crossref_works", "a record without a DOI")
     if total != len(items):
-        raise malformed_error("crossref_works", f"it counts {total!r} records and lists {len(items)}")
+        raise malformed_error(
+            "crossref_works", f"the list has {format_count(len(items), 'record')}, and the count is {total!r}"
+        )
     for item in items:
         if name == "doi":
             is_foreign = str(item.get("DOI")).lower() not in {doi.lower() for doi in dois}

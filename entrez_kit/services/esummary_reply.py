@@ -73,7 +73,7 @@ class CheckedSummaries(Generic[T]):
     """A document, the result of its reader, and the requested UIDs for which it has errors."""
 
     document: Any
-    value: T
+    result: T
     refused: frozenset[str]
 
 

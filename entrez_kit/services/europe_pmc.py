@@ -17,6 +17,7 @@ from entrez_kit.base.errors import (
 )
 from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText, list_choices
 from entrez_kit.base.identifiers import no_pmcid_error
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, require_texts
 from entrez_kit.services.small_replies import malformed_error, read_whole_number
@@ -250,7 +251,8 @@ def _read_page(
     for record in records:
         _check_record(record, is_id_list=is_id_list)
     if len(results) > min(page_size, count):
-        raise malformed_error("Europe PMC search", f"{len(results)} results of {count} on a page of {page_size}")
+        size = f"{format_count(len(results), 'result')} of {count:,} on a page of {page_size:,}"
+        raise malformed_error("Europe PMC search", size)
     is_foreign = any(not any(matches(record) for matches in lookups) for record in records)
     if lookups and is_foreign and not all(any(map(matches, records)) for matches in lookups):
         raise malformed_error("Europe PMC search", "records of other ids than those requested")

@@ -32,6 +32,7 @@ from entrez_kit.base.errors import (
     invalid_argument,
     wrong_value,
 )
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
     EPostReply,
@@ -85,7 +86,10 @@ _DOCUMENTS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class SendOptions(TypedDict, total=False):
-    """The options of ``EUtils.send_built``."""
+    """The options that the methods of ``EUtils`` pass to ``send_built``, which has their defaults and keeps its names.
+
+    Programs call ``send_built`` with these names; mypy compares the two.
+    """
 
     post: bool
     cacheable: bool
@@ -243,11 +247,12 @@ class EUtils(ServiceClient):
             keep=lambda summaries: not summaries.refused,
             partial=partial,
         )
-        value, content = reply.value.value, reply.content
-        if self._verify_refused(reply.value, params, partial=partial):
-            value, content = read(reply.value.document), write_esummary(reply.value.document)
+        summaries, content = reply.value, reply.content
+        result = summaries.result
+        if self._verify_refused(summaries, params, partial=partial):
+            result, content = read(summaries.document), write_esummary(summaries.document)
         whole: Reply[Any] = reply
-        return replace(whole, content=content, value=value)
+        return replace(whole, content=content, value=result)
 
     def _verify_refused(self, summaries: "CheckedSummaries[Any]", params: Mapping[str, Any], *, partial: bool) -> bool:
         """Request the UIDs with errors again, and correct the document.
@@ -580,7 +585,9 @@ def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:
     reply = parse_esearch(content)
     check_esearch(reply, retmax=len(uids), among=uids)
     if len(reply.ids) < reply.count:
-        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids of {reply.count}", content, reply)
+        raise incomplete_reply_error(
+            "esearch", f"{format_count(len(reply.ids), 'id')} of {reply.count}", content, reply
+        )
     return reply
 
 

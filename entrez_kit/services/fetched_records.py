@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.flat_files import READERS
 from entrez_kit.services.small_replies import get_text, malformed_error, read_whole_number
 
@@ -137,7 +138,7 @@ def _check_content(uid: str, record: FetchedNames, length: object) -> None:
     if record.is_hollow:
         raise malformed_error("efetch", f"a record of {uid[:60]} without content")
     if record.length is not None and isinstance(length, int) and record.length != length:
-        raise malformed_error("efetch", f"{record.length} of the {length} residues of {uid[:60]}")
+        raise malformed_error("efetch", f"{record.length} of the {format_count(length, 'residue')} of {uid[:60]}")
 
 
 def read_names(

@@ -18,6 +18,7 @@ from types import NoneType
 from typing import Any, Final
 
 from entrez_kit.base.frontend_text import cut_end
+from entrez_kit.base.numerals import format_count
 
 logger = logging.getLogger("entrez_kit.services")
 
@@ -52,7 +53,7 @@ class ShapeDifference:
     times: int = 1
 
     def __str__(self) -> str:
-        return f"{self.what} ({self.times:,} times)" if self.times > 1 else self.what
+        return f"{self.what} ({format_count(self.times, 'time')})" if self.times > 1 else self.what
 
 
 @dataclass(frozen=True)

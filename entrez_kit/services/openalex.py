@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
@@ -87,7 +88,9 @@ def _read_list(dois: Sequence[str], content: bytes) -> dict[str, bool]:
     refuse_other_types("openalex_works", document, _LIST)
     results, count = document.get("results"), (document.get("meta") or {}).get("count")
     if not isinstance(results, list) or count != len(results):
-        raise malformed_error("openalex_works", f"it counts {count!r} works and lists {len(results or ())}")
+        raise malformed_error(
+            "openalex_works", f"the list has {format_count(len(results or ()), 'work')}, and the count is {count!r}"
+        )
     doi_by_folded = {doi.lower(): doi for doi in dois}
     found: dict[str, bool] = {}
     for work in results:

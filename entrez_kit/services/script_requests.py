@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.bio_entrez import ParsedRequest
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, expect_document
@@ -110,7 +111,7 @@ def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
         if (received := len(answered.uids & expected_uids)) < len(expected_uids):
             raise incomplete_reply_error(
-                "esummary", f"{received} records instead of {len(expected_uids)}", content, answered
+                "esummary", f"{format_count(received, 'record')} instead of {len(expected_uids)}", content, answered
             )
         return answered
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from entrez_kit.base.bio_entrez import MAX_RETMAX
 from entrez_kit.base.errors import IncompleteReply, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, cut_middle
+from entrez_kit.base.numerals import format_count
 
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape
@@ -258,7 +259,7 @@ def check_esearch(
         UpstreamError: the reply contradicts itself or the request.
     """
     if reply.count > MAX_COUNT:
-        raise malformed_error("esearch", f"a count of {cut_middle(str(reply.count), 40)} results")
+        raise malformed_error("esearch", f"the count {cut_middle(str(reply.count), 40)}")
     ids, form = reply.ids, _ACCESSION if accessions else _UID
     wrong = next((uid for uid in ids if not form.fullmatch(uid)), None)
     if wrong is not None:
@@ -266,11 +267,12 @@ def check_esearch(
     if len(set(ids)) < len(ids):
         raise malformed_error("esearch", "an id is listed twice")
     if len(ids) > retmax:
-        raise malformed_error("esearch", f"{len(ids)} ids, but only {retmax} were requested")
+        raise malformed_error("esearch", f"{format_count(len(ids), 'id')} instead of at most {retmax:,}")
     if ids and reply.retstart not in (None, retstart):
         raise malformed_error("esearch", f"ids from position {reply.retstart}, but {retstart} was requested")
     if ids and retstart + len(ids) > reply.count:
-        raise malformed_error("esearch", f"{len(ids)} ids from position {retstart} of only {reply.count} results")
+        page = f"{format_count(len(ids), 'id')} from position {retstart}"
+        raise malformed_error("esearch", f"{page} of only {format_count(reply.count, 'result')}")
     if among is not None and (foreign := next((uid for uid in ids if uid not in among), None)):
         raise malformed_error("esearch", f"the id {foreign} does not match the query")
     if history and reply.count and not (reply.web_env and reply.query_key):
@@ -307,7 +309,9 @@ def read_search(
     ceiling = MAX_PUBMED_RESULTS - retstart if db == "pubmed" else MAX_RETMAX
     expected_count = min(retmax, ceiling, reply.count - retstart)
     if not counts_only and len(reply.ids) < expected_count:
-        raise incomplete_reply_error("esearch", f"{len(reply.ids)} ids instead of {expected_count}", content, reply)
+        raise incomplete_reply_error(
+            "esearch", f"{format_count(len(reply.ids), 'id')} instead of {expected_count}", content, reply
+        )
     return reply
 
 

@@ -70,9 +70,8 @@ def _check_characters(line: WorkingLine) -> Iterator[LineProblem]:
         characters = " ".join(
             sign if sign.isprintable() and sign != "\u00a0" else f"U+{ord(sign):04X}" for sign in signs
         )
-        yield LineProblem(
-            "typographic-characters", line.number, f"{characters} was read as a plain character.", "plain characters"
-        )
+        read = "was read as a plain character" if len(signs) == 1 else "were read as plain characters"
+        yield LineProblem("typographic-characters", line.number, f"{characters} {read}.", "plain characters")
 
 
 def _check_dates(line: WorkingLine) -> Iterator[LineProblem]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.query.dialects.renamed_headings import RENAMED
 from entrez_kit.query.dialects.tree import (
     AllOf,
@@ -61,14 +62,14 @@ def _find_mismatch(line: WorkingLine, numbered: Mapping[int, WorkingLine]) -> st
         return None
     smallest, largest = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
     if isinstance(node, AnyOf) and count < counts[largest]:
-        return f"OR has {count:,} records, fewer than the {counts[largest]:,} of line {largest}."
+        return f"OR has {format_count(count, 'record')}, fewer than the {counts[largest]:,} of line {largest}."
     if isinstance(node, AnyOf) and len(counts) == len(parts) and count > sum(counts.values()):
-        return f"OR has {count:,} records, more than its lines together."
+        return f"OR has {format_count(count, 'record')}, more than its lines together."
     if isinstance(node, AllOf) and count > counts[smallest]:
-        return f"AND has {count:,} records, more than the {counts[smallest]:,} of line {smallest}."
+        return f"AND has {format_count(count, 'record')}, more than the {counts[smallest]:,} of line {smallest}."
     left = parts[0].printed.printed_count
     if isinstance(node, Exclude) and left is not None and count > left:
-        return f"NOT has {count:,} records, more than the {left:,} of line {parts[0].number}."
+        return f"NOT has {format_count(count, 'record')}, more than the {left:,} of line {parts[0].number}."
     return None
 
 

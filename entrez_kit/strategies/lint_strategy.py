@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, join_with, list_choices, name_guide
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result, Warned, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
@@ -215,7 +216,9 @@ def find_online_problems(services: Services, strategy: Strategy) -> list[LinePro
                 isinstance(part, SubjectHeading) for part in walk(line.node) if not hasattr(part, "parts")
             )
             if not is_heading:
-                problems.append(LineProblem("explosion-of-hits", line.number, f"The line finds {count:,} records."))
+                problems.append(
+                    LineProblem("explosion-of-hits", line.number, f"The line finds {format_count(count, 'record')}.")
+                )
     return problems
 
 

@@ -13,6 +13,7 @@ from pydantic import Field
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.pubmed.convert import CONVERT
@@ -237,7 +238,9 @@ def _warn(request: RecallRequest, missed: Sequence[KnownRecord]) -> list[Warn]:
         message = "The strategy was built from these records, so that its recall for other records is probably lower."
         warnings.append(Warn(code="not_independent", message=message))
     if request.changes and len(missed) > MAX_SEARCHES // 2:
-        message = f"Changes were searched for the first {MAX_SEARCHES // 2} of {len(missed)} missed records."
+        message = (
+            f"Changes were searched for the first {MAX_SEARCHES // 2} of {format_count(len(missed), 'missed record')}."
+        )
         warnings.append(Warn(code="changes_in_part", message=message))
     return warnings
 
@@ -286,7 +289,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
     if not ids:
         first = cut_end(known[0], MAX_QUOTED)
         raise InvalidInput(
-            f"None of the {len(known):,} known records has a PMID, PMCID or DOI; the first is {first!r}."
+            f"None of the {format_count(len(known), 'known record')} has a PMID, PMCID or DOI; the first is {first!r}."
             if len(known) > 1
             else f"The known record {first!r} is not a PMID, PMCID or DOI.",
             invalid_input=f"known={known[0][:MAX_QUOTED]}",

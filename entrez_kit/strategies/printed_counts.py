@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.query.dialects.limits import LIMITERS
+from entrez_kit.query.dialects.ebsco_limiters import LIMITERS
 from entrez_kit.strategies.printed_rows import ENDS_OPEN, PrintedLine, count_open, join_rows, repair
 
 _COUNT: Final = re.compile(

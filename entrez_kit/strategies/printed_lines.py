@@ -222,7 +222,7 @@ class _LineReader:
         before = next((line.number for line in reversed(self._lines) if line.number is not None), 0)
         notes = []
         if before and number > before + 1:
-            notes.append(Note(f"the numbers between {before} and {number} are missing.", "number-gap"))
+            notes.append(Note(f"no line has a number between {before} and {number}.", "number-gap"))
         if index in self._titles:
             self._add_line(PrintedLine(raw, "header", text))
             self._add_line(PrintedLine("", "expression", "", number, notes=notes))

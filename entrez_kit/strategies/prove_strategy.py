@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.pieces import list_directions
@@ -124,10 +125,12 @@ def _describe_differences(proof: LineProof, samples: Proof, name: str) -> list[L
     directions = list_directions(proof.line.losses)
     losses = []
     if proof.missed and "narrower" not in directions:
-        text = f"{len(proof.missed)} records of the copy {name} are missed, such as PMID {samples.line_only[0]}"
+        missed = format_count(len(proof.missed), "record")
+        text = f"the translation misses {missed} of the copy {name}, such as PMID {samples.line_only[0]}"
         losses.append(Loss("narrower", text))
     if proof.gained and "wider" not in directions:
-        text = f"{len(proof.gained)} records of the copy {name} are added, such as PMID {samples.pubmed_only[0]}"
+        gained = format_count(len(proof.gained), "record")
+        text = f"the translation adds {gained} of the copy {name}, such as PMID {samples.pubmed_only[0]}"
         losses.append(Loss("wider", text))
     return losses
 

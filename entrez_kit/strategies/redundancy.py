@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.query.dialects.tree import compile_pattern, get_stem, has_marks
 from entrez_kit.strategies.findings import LineProblem
 
@@ -26,7 +27,9 @@ def find_redundant(number: int | None, terms: Sequence[Alternative]) -> Iterator
         count = counts[term.pattern, term.field]
         if count > 1 and term.pattern:
             if term.text not in reported:
-                yield LineProblem("redundant-term", number, f"{term.text} is there {count} times.", "remove one")
+                yield LineProblem(
+                    "redundant-term", number, f"{term.text} is there {format_count(count, 'time')}.", "remove one"
+                )
             reported.add(term.text)
             continue
         wider = next((other for other in truncated if _includes(other, term)), None)

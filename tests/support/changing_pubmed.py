@@ -50,11 +50,11 @@ class State:
         overlap_days: int = 5,
         *,
         replace_term: bool = False,
-        max_first: int | None = None,
+        max_new: int | None = None,
     ) -> SyncResult:
         """Sync once."""
         request = UserSyncRequest(query_key=key, term=term, overlap_days=overlap_days, replace_term=replace_term)
-        return Sync(self.kit.services, request, max_first=max_first).result()
+        return Sync(self.kit.services, request, max_new=max_new).result()
 
     @property
     def fetched(self) -> list[list[str]]:

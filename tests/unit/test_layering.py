@@ -44,6 +44,7 @@ LAYERS = (
 
 MAX_ROOMS = 23
 MAX_ARROWS = 118
+GUIDE = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
 """Fixtures count as a room; an arrow is an import from one room into another."""
 
 ONLY_IN = {
@@ -234,10 +235,19 @@ def test_rooms_are_few_and_import_few_other_rooms() -> None:
 
 
 def test_the_development_guide_names_every_room() -> None:
-    guide = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
     folders = {path.parent for path in (ROOT / "entrez_kit").glob("*/__init__.py")}
 
-    assert [folder.name for folder in sorted(folders) if f"`entrez_kit/{folder.name}/`" not in guide] == []
+    assert [folder.name for folder in sorted(folders) if f"`entrez_kit/{folder.name}/`" not in GUIDE] == []
+
+
+def test_the_development_guide_names_every_folder_and_every_shared_module_of_the_commands() -> None:
+    folders = {path.parent for path in (ROOT / "entrez_kit").glob("*/**/__init__.py")}
+    shared = [path for path in (ROOT / "commands").glob("_[a-z]*") if path.suffix == ".py" or path.is_dir()]
+
+    assert len(folders) > 30
+    assert [folder.name for folder in sorted(folders) if f"{folder.name}/`" not in GUIDE] == []
+    assert len(shared) > 15
+    assert [path.name for path in sorted(shared) if f"`commands/{path.name}" not in GUIDE] == []
 
 
 def test_modules_that_start_early_do_not_import_heavy_libraries() -> None:

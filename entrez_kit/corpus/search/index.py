@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, normalize_words
 from entrez_kit.corpus.store.database import DamagedIndex
 from entrez_kit.query.record_terms import RecordTerms
@@ -113,7 +114,7 @@ def _open_segments(connection: sqlite3.Connection) -> list[Segment] | None:
             return None
         segment = opened.get(path) or Segment(path)
         if segment.records != count:
-            raise ValueError(f"{path.name} has {segment.records} records instead of {count}")
+            raise ValueError(f"{path.name} has {format_count(segment.records, 'record')} instead of {count}")
         segments.append(segment)
     return segments
 

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Result, is_absent, omit_if_empty
 from entrez_kit.corpus.demo import open_corpus
@@ -127,7 +128,7 @@ def rag_search(services: Services, request: RagSearchRequest) -> RagSearchResult
     if missing and result.results:
         result.set_missing_error(
             LocalEmbeddingsError(
-                f"{missing:,} passages have no vector yet and were compared by their words only.",
+                f"{format_count(missing, 'passage has', 'passages have')} no vector yet; only words were compared.",
                 recovery_hint=FrontendText(REINDEX, " to create the missing vectors."),
                 details={"reason": "vectors_missing", "partial": True, "missing_vectors": missing},
             )
@@ -156,7 +157,9 @@ def _find_candidates(
         from entrez_kit.corpus.weaviate.searching import find_candidates
 
         behind = count_undelivered(store_of(services))
-        warning = f"Weaviate has not received {behind:,} changed passages yet. The next sync delivers them."
+        warning = (
+            f"Weaviate has not received {format_count(behind, 'changed passage')} yet. The next sync delivers them."
+        )
         if request.index == "weaviate":
             return find_candidates(services, query, limit, corpus), 0, [warning] if behind else []
         try:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
 from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import BATCH, Embedder, create_embedder
 from entrez_kit.corpus.search import index, neighbours, vector_index
@@ -65,8 +66,8 @@ def add_by_meaning(
         if settings.embeddings_query_model is None:
             raise dimension_changed_error(embedder.name, dim, len(vector))
         raise LocalEmbeddingsError(
-            f"{settings.embeddings_query_model} returns vectors of {len(vector)} dimensions, but the vectors of "
-            f"{settings.embeddings_model} have {dim}. The two encoders do not belong together.",
+            f"{settings.embeddings_query_model} returns vectors of {format_count(len(vector), 'dimension')}, "
+            f"but those of {settings.embeddings_model} have {dim}. The two encoders do not belong together.",
             recovery_hint="Correct ENTREZ_KIT_EMBEDDINGS_QUERY_MODEL, or unset it.",
             details={"reason": "encoders_differ", "dim": len(vector), "stored_dim": dim},
         )
@@ -91,7 +92,7 @@ def check_model(connection: sqlite3.Connection, model: str) -> int | None:
         return None
     kept = f" It has vectors of {', '.join(dims)}." if dims else ""
     raise LocalEmbeddingsError(
-        f"The corpus has no vectors of {model} for its {missing:,} passages.{kept}",
+        f"The corpus has no vectors of {model} for its {format_count(missing, 'passage')}.{kept}",
         details={"reason": "vectors_missing", "model": model, "missing_vectors": missing, "models": list(dims)},
     )
 
@@ -105,7 +106,7 @@ def count_missing(connection: sqlite3.Connection, model: str) -> int:
 def dimension_changed_error(model: str, before: int, now: int) -> LocalEmbeddingsError:
     """Return the error for a model that changed its dimension but not its name."""
     return LocalEmbeddingsError(
-        f"{model} now has {now} dimensions, but the corpus's vectors have {before}.",
+        f"{model} now has {format_count(now, 'dimension')}, but the corpus's vectors have {before}.",
         recovery_hint=FrontendText(
             run("corpus reindex --anew", "Ask the administrator of the server to recreate all vectors"), "."
         ),
@@ -367,6 +368,6 @@ def _compare_exactly(
 
 def _multiply(part: vector_index.Vectors, vector: Floats) -> Floats:
     if part.matrix.shape[1] != len(vector):
-        raise ValueError(f"vectors of {part.matrix.shape[1]} dimensions (expected {len(vector)})")
+        raise ValueError(f"vectors of {format_count(part.matrix.shape[1], 'dimension')} (expected {len(vector)})")
     products = part.matrix.astype(np.float64) @ vector  # so that equal vectors have equal products
     return products.astype(np.float32)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
 from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
 from entrez_kit.base.identifiers import PUBMED
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, create_embedder
 from entrez_kit.corpus.models import ClosedResult
@@ -178,7 +179,7 @@ def _build_missing_error(index: WeaviateIndex, errors: dict[str, str], waiting: 
     missing = "it has no vector" in errors.values()
     kind = LocalIndexError if missing else VectorIndexError
     return kind(
-        f"{index.server.name} refused {number:,} passage{'s' if number > 1 else ''} ({first}).",
+        f"{index.server.name} refused {format_count(number, 'passage')} ({first}).",
         recovery_hint=FrontendText(REINDEX, " to create the missing vectors.") if missing else None,
         details={
             "reason": "vectors_missing" if missing else "passages_refused",

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from entrez_kit.base.numerals import format_count
+
 VECTOR: Final = "default"
 """Weaviate's name for the only vector of an object."""
 
@@ -84,7 +86,7 @@ def read_vector(chunk: Mapping[str, Any], dim: int | None) -> list[float] | None
         raise ValueError("it has no vector")
     numbers = [float(number) for number in vector]
     if len(numbers) != dim:
-        raise ValueError(f"its vector has {len(numbers)} dimensions (expected {dim})")
+        raise ValueError(f"its vector has {format_count(len(numbers), 'dimension')} (expected {dim})")
     length = math.sqrt(math.fsum(number * number for number in numbers))
     if not math.isfinite(length) or length == 0:
         raise ValueError("its vector has no direction")

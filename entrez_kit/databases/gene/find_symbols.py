@@ -8,6 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, join_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error
@@ -115,16 +116,16 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for symbols without exactly one gene."""
         named = join_names(outcome.input for outcome in self.missing)
-        share = f"{len(self.missing)} of {len(self._inputs)}"
+        share = f"{len(self.missing):,} of {format_count(len(self._inputs), 'symbol')}"
         statuses = {outcome.status for outcome in self.missing}
         choose = FrontendText("An ambiguous symbol lists its candidates; give ", Argument("organism"), " to choose.")
         search = FrontendText("Check the spelling, or search by name: call ", NextCall("search_genes", query=...), ".")
         if statuses == {"not_found"}:
-            message, hint = f"No gene has the symbol {named} ({share} symbols).", search
+            message, hint = f"No gene has the symbol {named} ({share}).", search
         elif "ambiguous" in statuses:
-            message, hint = f"No single gene for {share} symbols: {named}.", choose
+            message, hint = f"No single gene for {share}: {named}.", choose
         else:
-            message, hint = f"No gene for {share} symbols: {named}.", search
+            message, hint = f"No gene for {share}: {named}.", search
         return build_missing_error(
             self.missing,
             self.found,
@@ -157,7 +158,7 @@ def _choose(symbol: str, items: Sequence[GeneSearchCandidate]) -> SymbolOutcome:
                 input=symbol,
                 status="ambiguous",
                 candidates=[gene.id for gene in genes][:MAX_CANDIDATES],
-                message=f"{len(genes)} genes have this {kind}, of {organisms}.",
+                message=f"{format_count(len(genes), 'gene has', 'genes have')} this {kind}, of {organisms}.",
             )
     return SymbolOutcome(input=symbol, status="not_found", message="No gene has this symbol or alias.")
 

@@ -66,7 +66,7 @@ class GeneListing:
         fresh = [number for number in dict.fromkeys(ids) if number not in self.hits]
         if len(fresh) < expected:
             raise UpstreamError(
-                f"NCBI counted {count} genes and listed {len(fresh)} instead of {expected}.",
+                f"NCBI counted {format_count(count, 'gene')} and listed {len(fresh)} instead of {expected}.",
                 recovery_hint=FrontendText(RETRY_WITHOUT_CACHE, "."),
                 details={"reason": "incomplete", "endpoint": "esearch"},
             )

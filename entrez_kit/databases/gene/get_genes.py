@@ -8,6 +8,7 @@ from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
 from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
 from entrez_kit.core.outcomes import build_missing_error
@@ -133,6 +134,7 @@ class GeneBatch(Warned):
 
 def _build_missing_error(missing: list[PerInputOutcome], found_count: int) -> EntrezKitError | None:
     named = join_names(outcome.input for outcome in missing)
+    total = format_count(len(missing) + found_count, "id")
     first = FrontendText("Call ", NextCall("search_genes"), f" to resolve the identifiers first. {FORM}")
     check = FrontendText(
         "Verify the NCBIGene IDs or use ", NextCall("search_genes"), " to find the correct identifiers."
@@ -143,7 +145,7 @@ def _build_missing_error(missing: list[PerInputOutcome], found_count: int) -> En
         "input",
         unanswered=f"NCBI did not answer for all genes; missing: {named}.",
         invalid=(UnresolvedEntity, f"Invalid NCBIGene CURIEs: {named}.", first, "not_a_curie"),
-        unknown=(f"NCBI Gene has no gene for {len(missing)} of {len(missing) + found_count} ids: {named}.", check),
+        unknown=(f"NCBI Gene has no gene for {len(missing):,} of {total}: {named}.", check),
     )
 
 
@@ -203,7 +205,7 @@ def get_pubmed_links(services: Services, request: PubMedLinksRequest) -> PubMedL
         replaced_by=gene.replaced_by,
         pmids=pmids[page],
         total_count=len(pmids),
-        warnings=warnings + warn_past_the_last(request.offset, len(pmids), "articles"),
+        warnings=warnings + warn_past_the_last(request.offset, len(pmids), "article"),
         successor=successor,
     )
 

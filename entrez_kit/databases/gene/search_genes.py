@@ -4,6 +4,7 @@ from functools import partial
 
 from entrez_kit.base.errors import AmbiguousQuery, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, join_names
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS
@@ -62,7 +63,9 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
         warnings=listing.warnings,
     )
     missing = [f"NCBIGene:{number}" for number in listing.hits if number not in genes]
-    named = f"NCBI returned no summary of {', '.join(missing[:10])}; the page lacks {len(missing)} genes."
+    named = (
+        f"NCBI returned no summary of {', '.join(missing[:10])}; the page lacks {format_count(len(missing), 'gene')}."
+    )
     error = incomplete_error(missing, named, partial=bool(items), hint=FrontendText(RETRY_WITHOUT_CACHE, "."))
     if error is not None:
         if not items:

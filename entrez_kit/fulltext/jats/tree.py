@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.base.formulas import get_local_name as get_local_name
+from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fulltext_articles import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import malformed_error
@@ -49,7 +50,7 @@ def parse(content: bytes) -> Any:
     from lxml import etree
 
     if len(content) > MAX_BYTES:
-        raise malformed_error(ENDPOINT, f"{len(content):,} bytes (the limit is {MAX_BYTES:,})")
+        raise malformed_error(ENDPOINT, f"{format_count(len(content), 'byte')} (the limit is {MAX_BYTES:,})")
     log_drift(JATS, content)
     try:
         root = etree.fromstring(content, _build_parser())

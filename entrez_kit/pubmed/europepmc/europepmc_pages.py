@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.europepmc.europepmc_json import Raw, list_items, to_integer
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.europepmc.europepmc_records import FEATURES, HISTORY, parse_record
@@ -138,7 +139,7 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
         raise malformed_error("Europe PMC search", "it has no number of hits")
     results = list_items(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
-        raise malformed_error("Europe PMC search", f"it counts {total} hits and lists none")
+        raise malformed_error("Europe PMC search", f"it counts {format_count(total, 'hit')} and lists none")
     following = document.get("nextCursorMark")
     cursor = following.strip() if isinstance(following, str) else ""
     has_next = bool(cursor) and cursor != cursor_mark and bool(results)

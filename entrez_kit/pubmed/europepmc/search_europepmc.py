@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation
@@ -272,12 +273,14 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         missing = self.expected_count - self.retrieved
         if self._skipped:
             self.warnings.append(
-                Warn(code="records_unusable", message=f"{self._skipped} results had no source or no id.")
+                Warn(
+                    code="records_unusable", message=f"{format_count(self._skipped, 'result')} had no source or no id."
+                )
             )
         if missing > 0:
             self.failure = UpstreamError(
-                f"Europe PMC counts {self.total_found:,} records and returned {self.retrieved:,} of "
-                f"{self.expected_count:,}: {missing:,} are missing.",
+                f"Europe PMC counts {format_count(self.total_found, 'record')} and returned {self.retrieved:,} of "
+                f"{self.expected_count:,}: {format_count(missing, 'is', 'are')} missing.",
                 recovery_hint=FrontendText(
                     RETRY_WITHOUT_CACHE, "; if this persists, narrow the query, for example by PUB_YEAR."
                 ),
@@ -294,7 +297,7 @@ class EuropePMCArticles(Outcomes[EuropePMCArticle]):
         self.next_cursor = cursor
         missing = max(min(self._wanted, self.total_found) - self.retrieved, 0)
         return error.copy_with(
-            f"After {self.retrieved:,} records: {error.message}",
+            f"After {format_count(self.retrieved, 'record')}: {error.message}",
             FrontendText(AGAIN, ": the previous pages are cached. Or continue with ", Argument("cursor", cursor)),
             **self._describe_progress(),
             partial=True,

@@ -14,6 +14,7 @@ from lxml import etree
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.markup import XML_ENCODING
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml.located_records import (
     DELETIONS,
@@ -151,7 +152,7 @@ class _ExpatReader:
     def _build_error(self, defect: Exception) -> UpstreamError:
         if isinstance(defect, UpstreamError):
             return defect
-        position = f" after {self._count} complete records" if self._count else ""
+        position = f" after {format_count(self._count, 'complete record')}" if self._count else ""
         reason = expat.ErrorString(defect.code) if isinstance(defect, expat.ExpatError) else str(defect)
         return invalid_response_error(f"The PubMed XML is not well-formed{position}: {reason[: limits.MAX_MESSAGE]}")
 

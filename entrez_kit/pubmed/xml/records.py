@@ -17,6 +17,7 @@ from lxml import etree
 
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.mixed_content import SpaceLost, read_text
+from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import read_article_fields
 from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
@@ -83,7 +84,7 @@ class Record:
     _packed: tuple[bytes, Fields] | None = None
 
     def __repr__(self) -> str:
-        return f"Record({self.kind!r}, {self.pmid!r}, {len(self.raw)} bytes)"
+        return f"Record({self.kind!r}, {self.pmid!r}, {format_count(len(self.raw), 'byte')})"
 
     @property
     def element(self) -> Any:

@@ -7,12 +7,8 @@ import re
 from typing import Final
 
 from entrez_kit.query.dialects.notes import Note
-from entrez_kit.query.dialects.periods import parse_period
 from entrez_kit.query.dialects.qualifiers import PUBLICATION_TYPES
 from entrez_kit.query.dialects.tree import (
-    AllOf,
-    AnyOf,
-    LineReference,
     Loss,
     Node,
     ParsedLine,
@@ -49,7 +45,7 @@ _AGES: Final = {
     **dict.fromkeys(("all aged", "aged", "elderly"), "aged[mh]"),
     **dict.fromkeys(
         ("aged 80", "80 and over", "aged, 80 and over", "aged, 80 & over", "very elderly", "very old"),
-        "aged, 80 and over[mh]",
+        '"aged, 80 and over"[mh]',
     ),
 }
 """By name, and by name and range if the range decides, age groups as MeSH has them."""
@@ -84,11 +80,18 @@ _CLINICAL: Final = {
     "search*[tiab]",
 }
 """The therapy filters of PubMed's Clinical Queries (2004), and the review filters of McMaster (2005)."""
+LONG_NAMES: Final = "|".join(
+    re.escape(name)
+    for name in sorted({*_SUBJECTS, *_AGES, *_TYPES, *_OTHERS, *PUBLICATION_TYPES}, key=len, reverse=True)
+    if re.search(r", | and | or ", name)
+)
+"""A pattern of the names that contain the separators of lists, such as "aged, 80 and over", the longest first."""
+_LONG_NAME: Final = re.compile(rf"(?:{LONG_NAMES})\b", re.IGNORECASE)
 _CLINICAL_LOSSES: Final = (
     Loss("wider", "the filter has the text that its authors published for therapy in 2004 and for reviews in 2005"),
     Loss("narrower", "the filter of the service may have another text"),
 )
-_MISSING: Final = re.compile(
+_NOT_IN_PUBMED: Final = re.compile(
     r"(?:conference|meeting|proceedings?|article[ -]in[ -]press|full text|ovid|linked|priority|core|nursing|dental"
     r"|daily|books?|chapters?|data paper|peer[ -]review(?:ed)?|scholarly|academic|dissertations?|evidence[ -]based"
     r"|in[ -]vitro|in[ -](?:process|data[ -]review)|outpatients?|inpatients?|embase|(?:exclude|remove) medline"
@@ -98,7 +101,7 @@ _MISSING: Final = re.compile(
     r"|latest update|publisher|.{4,60}\((?:maximizes|best balance)\b.*",
     re.IGNORECASE,
 )
-"""Limits of Ovid that PubMed lacks."""
+"""Limits and types of publications of the services that PubMed lacks."""
 _NOT_INDEXED: Final = Note("the limit drops every record that is not yet indexed with MeSH", "limit-drops-unindexed")
 _LANGUAGE: Final = Note("A restriction to a language needs a reason in the protocol.")
 _INDEXING: Final = "the service indexes its records itself, and PubMed has the indexing of MEDLINE"
@@ -129,6 +132,19 @@ def find_limit(name: str, *, is_mesh: bool) -> ParsedLine | None:
     if plain in _CLINICAL:
         return ParsedLine(PubMedQuery(_CLINICAL[plain], _CLINICAL_LOSSES))
     return None
+
+
+def split_names(text: str, separator: re.Pattern[str]) -> list[str]:
+    """Split the names of limits at a separator, but not inside a name such as "aged, 80 and over"."""
+    parts: list[str] = []
+    start = 0
+    while True:
+        name = _LONG_NAME.match(text, start)
+        end = separator.search(text, start if name is None else name.end())
+        if end is None:
+            return [*parts, text[start:]]
+        parts.append(text[start : end.start()])
+        start = end.end()
 
 
 def _make_query(query: str, *, is_mesh: bool) -> PubMedQuery:
@@ -180,9 +196,14 @@ def change_indexing(node: Node) -> Node:
     return node
 
 
+def is_missing_limit(name: str) -> bool:
+    """Return whether a name is that of a limit or a type that other services have and PubMed lacks."""
+    return _NOT_IN_PUBMED.fullmatch(name) is not None
+
+
 def is_missing_type(name: str) -> bool:
     """Return whether a publication type is one that other services have and PubMed lacks."""
-    return find_type(name) is None and _MISSING.fullmatch(name) is not None
+    return find_type(name) is None and is_missing_limit(name)
 
 
 def make_limit(name: str, text: str) -> ParsedLine:
@@ -192,132 +213,9 @@ def make_limit(name: str, text: str) -> ParsedLine:
         name: the name of the limit.
         text: its text in the line.
     """
-    return find_limit(name, is_mesh=False) or ParsedLine(_miss_limit(text))
+    return find_limit(name, is_mesh=False) or ParsedLine(omit_limit(text))
 
 
-def _miss_limit(text: str) -> Unknown:
+def omit_limit(text: str) -> Unknown:
+    """Return a limit that PubMed lacks, which the translation leaves out and names."""
     return Unknown(" ".join(text.split()), "PubMed has no such limit", kind="limit")
-
-
-# Ovid
-
-
-def parse_limit(number: int, text: str, *, is_mesh: bool) -> ParsedLine:
-    """Return the meaning of ``limit NUMBER to TEXT``.
-
-    Args:
-        number: the number of the line that is limited.
-        text: the limits.
-        is_mesh: whether the records have the indexing of MEDLINE.
-    """
-    limits = [_parse_limit(part.strip(), is_mesh) for part in _split_at(_remove_parentheses(text), "and")]
-    notes = dict.fromkeys(note for limit in limits for note in limit.notes)
-    return ParsedLine(AllOf((LineReference(number), *(limit.node for limit in limits))), tuple(notes))
-
-
-_PIECES: Final = re.compile(r'"[^"]*"|[()]| (?:and|or) |[^"() ]+| |"', re.IGNORECASE)
-
-
-def _split_at(text: str, operator: str) -> list[str]:
-    """Split a text at an operator that is not in quotation marks or parentheses."""
-    parts, depth = [""], 0
-    for piece in _PIECES.findall(text):
-        depth += (piece == "(") - (piece == ")")
-        if not depth and piece.strip().lower() == operator:
-            parts.append("")
-        else:
-            parts[-1] += piece
-    return parts
-
-
-def _remove_parentheses(text: str) -> str:
-    """Return a text without the parentheses around all of it."""
-    inner = text.strip()
-    while inner.startswith("(") and inner.endswith(")") and _has_balanced(inner[1:-1]):
-        inner = inner[1:-1].strip()
-    return inner
-
-
-def _has_balanced(text: str) -> bool:
-    depth = 0
-    for sign in text:
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return False
-    return not depth
-
-
-def _parse_limit(text: str, is_mesh: bool) -> ParsedLine:
-    inner = _remove_parentheses(text)
-    for operator, kind in (("and", AllOf), ("or", AnyOf)):
-        parts = _split_at(inner, operator)
-        if len(parts) > 1:
-            limits = [_parse_limit(part.strip(), is_mesh) for part in parts]
-            notes = dict.fromkeys(note for limit in limits for note in limit.notes)
-            return ParsedLine(kind(tuple(limit.node for limit in limits)), tuple(notes))
-    if match := re.fullmatch(r"(yr|ed|dt|da|dc|dd|ep|up|rd) ?=(.*)", inner, re.IGNORECASE):
-        code = match[1].lower()
-        clock = "year" if code == "yr" else "change" if code in ("up", "rd") else "entry"
-        node = parse_period(match[2].strip(' "'), clock)
-        return ParsedLine(node or Unknown(text, "the dates of the limit cannot be read"))
-    known = find_limit(inner, is_mesh=is_mesh)
-    if known is not None:
-        return known
-    if _MISSING.fullmatch(inner.strip("\"' ")) or re.match(r"[\"']?[0-9]{3,4} [a-z]", inner, re.IGNORECASE):
-        return ParsedLine(_miss_limit(inner))
-    return ParsedLine(Unknown(text, "PubMed has no such limit; write the filter as a separate line"))
-
-
-# EBSCO
-
-LIMITERS: Final = re.compile(r" (?:limiters|expanders|search modes?|interface|narrow by)\b.*", re.IGNORECASE)
-"""The remarks that EBSCO prints after a search."""
-_REMARKS: Final = re.compile(
-    r"\b(limiters|expanders|search modes?|interface|narrow by [a-z ]*?)(?: ?- ?| ?: ?(?:- )?)", re.IGNORECASE
-)
-_PUBLISHED: Final = re.compile(
-    r"(?:published date|publication year|date of publication)[a-z ]*:? ?"
-    r"(?P<low>[0-9]{8}|[0-9]{4})? ?- ?(?P<high>[0-9]{8}|[0-9]{4})?",
-    re.IGNORECASE,
-)
-_KINDS: Final = re.compile(
-    r"(?:age groups?|age related|language|publication type|gender|sex|species|clinical queries|population(?: group)?)"
-    r" ?: ?",
-    re.IGNORECASE,
-)
-
-
-def parse_limiters(text: str, *, is_mesh: bool) -> tuple[list[Node], list[Note]]:
-    """Return the meaning of the limiters that EBSCO prints after a search, and the notes about them."""
-    nodes: list[Node] = []
-    notes: list[Note] = []
-    pieces = _REMARKS.split(text)
-    for name, remark in zip(pieces[1::2], pieces[2::2], strict=True):
-        if name.lower().startswith("expander"):
-            notes.append(Note("Expanders add words that the strategy does not show; they cannot be repeated."))
-        elif name.lower().startswith(("limiter", "narrow")):
-            for limit in (
-                _parse_limiter(part.strip(" .-"), is_mesh) for part in remark.split(";") if part.strip(" .-")
-            ):
-                nodes.append(limit.node)
-                notes += limit.notes
-    return nodes, list(dict.fromkeys(notes))
-
-
-def _parse_limiter(text: str, is_mesh: bool) -> ParsedLine:
-    """Return the meaning of one limiter; the values of one limiter are alternatives."""
-    if match := _PUBLISHED.fullmatch(text):
-        low, high = match["low"] or "0001", match["high"] or "3000"
-        days = parse_period(f"{low}-{high}", "year")
-        return ParsedLine(days or Unknown(text, "the dates of the limiter cannot be read"))
-    whole = find_limit(text, is_mesh=is_mesh)
-    if whole is not None:
-        return whole
-    values = [value for value in re.split(r", (?=[A-Z])", _KINDS.sub("", text)) if value]
-    limits = [find_limit(value, is_mesh=is_mesh) for value in values]
-    known = [limit for limit in limits if limit is not None]
-    if not known or len(known) < len(values):
-        return ParsedLine(_miss_limit(text))
-    nodes = tuple(limit.node for limit in known)
-    notes = dict.fromkeys(note for limit in known for note in limit.notes)
-    return ParsedLine(nodes[0] if len(nodes) == 1 else AnyOf(nodes), tuple(notes))

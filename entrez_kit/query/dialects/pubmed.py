@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.limits import find_kind, find_limit
+from entrez_kit.query.dialects.limits import find_kind, find_limit, split_names
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery, Value
 
@@ -19,6 +19,8 @@ _HISTORY: Final = re.compile(r"# ?([0-9]{1,4})\b")
 
 _FOREIGN_OPERATOR: Final = re.compile(r"\b(?:near|next|pre|w|n)/[0-9]+\b|\badj[0-9]+\b", re.IGNORECASE)
 _FILTERS: Final = re.compile(r" (?:filters?|limits?)(?: applied| activated)? ?: ?(.+)$", re.IGNORECASE)
+_SEPARATOR: Final = re.compile(" ?[,;] ?")
+"""Between filters."""
 _FILTER_YEARS: Final = re.compile(
     r"(?:publication date )?from ([0-9]{4}(?:/[0-9]{1,2}){0,2}) ?(?:-|to) ?([0-9]{4}(?:/[0-9]{1,2}){0,2}|present)",
     re.IGNORECASE,
@@ -45,7 +47,7 @@ def _apply_filters(text: str) -> str:
     if match is None:
         return text
     kinds: dict[str, list[str]] = {}
-    for name in re.split(r" ?[,;] ?(?!80 and over|newborn|preschool)", match[1].strip(" .;,")):
+    for name in split_names(match[1].strip(" .;,"), _SEPARATOR):
         kind, query = _read_filter(name)
         kinds.setdefault(kind, []).append(query)
     groups = [terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" for terms in kinds.values()]

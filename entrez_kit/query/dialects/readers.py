@@ -7,11 +7,13 @@ from typing import Final
 
 from entrez_kit.query.dialects.cochrane import CochraneLexer
 from entrez_kit.query.dialects.ebsco import EbscoLexer
+from entrez_kit.query.dialects.ebsco_limiters import LIMITERS, parse_limiters
 from entrez_kit.query.dialects.embase import EmbaseLexer
 from entrez_kit.query.dialects.lexer import Lexer
-from entrez_kit.query.dialects.limits import LIMITERS, change_indexing, parse_limit, parse_limiters
+from entrez_kit.query.dialects.limits import change_indexing
 from entrez_kit.query.dialects.notes import CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.ovid import OvidLexer
+from entrez_kit.query.dialects.ovid_limits import parse_limit
 from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
 from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references, refuse_unclear_references
 from entrez_kit.query.dialects.scopus import ScopusLexer

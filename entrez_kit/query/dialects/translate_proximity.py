@@ -113,7 +113,7 @@ class ProximityTranslator:
             return self._join_with_and(sides)
         count = prod(len(side.phrases) for side in expanded)
         if count > MAX_COMBINATIONS:
-            text = f"{count} combinations are more than {MAX_COMBINATIONS}, so the distance was given up"
+            text = f"more than {MAX_COMBINATIONS} combinations ({count:,}), so the distance was given up"
             return self._join_with_and(sides).add_losses(Loss("wider", text))
         distance = sum(gap.distance for gap in gaps)
         pieces: list[Piece] = []

@@ -10,10 +10,11 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
 from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding
-from entrez_kit.references.check.lookup.sources import SourceName
+from entrez_kit.references.check.lookup.sources import RetractionWatchFile, StatusSources
 from entrez_kit.references.check.pasted.pasted_lists import PastedList, build_reference, read_list
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
@@ -66,12 +67,8 @@ class CheckRequest(Request):
     max_references: SkipJsonSchema[int | None] = Field(
         default=None, ge=1, description="How many references of a text to check."
     )
-    sources: list[SourceName] | None = Field(
-        default=None, description="Sources of the publication status; all by default."
-    )
-    retraction_watch: SkipJsonSchema[str | None] = Field(
-        default=None, description="CSV file of the Retraction Watch database."
-    )
+    sources: StatusSources = None
+    retraction_watch: RetractionWatchFile = None
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
     corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
     newer: SkipJsonSchema[bool] = Field(
@@ -87,7 +84,7 @@ class CheckRequest(Request):
         require_one(self, "text", "references")
         if not self.listed:
             if self.text_start and self._all_of_text:
-                message = f"is past the last of {len(self._all_of_text)} references"
+                message = f"is past the last of {format_count(len(self._all_of_text), 'reference')}"
                 raise contradiction_error("text_start", message, self.text_start)
             raise contradiction_error("text", "contains no reference", (self.text or "")[:MAX_QUOTED_REFERENCE])
         return self

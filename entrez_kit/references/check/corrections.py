@@ -78,8 +78,8 @@ def build_correction(
             for difference in outcome.differences
             if difference.record and difference.given not in elsewhere
         }
-    if outcome.detail and reference.pmid and reference.pmid != article.pmid and reference.pmid not in elsewhere:
-        fields["pmid"] = article.pmid
+    if reference.pmid not in elsewhere and _has_wrong_pmid(reference, outcome):
+        fields["pmid"] = article.pmid  # a work without a PubMed record has none
     grave = _is_open(outcome, "retracted") or _is_open(outcome, "concern")
     note = outcome.notice if grave and outcome.retraction_status in ("retracted", "expression_of_concern") else None
     return FieldUpdate(fields, note, short=item.get("container-title-short")) if fields or note else None
@@ -87,6 +87,15 @@ def build_correction(
 
 def _is_open(outcome: CheckedReference, code: FindingCode) -> bool:
     return any(finding.code == code and not finding.accepted for finding in outcome.findings)
+
+
+def _has_wrong_pmid(reference: Reference, outcome: CheckedReference) -> bool:
+    """Return whether an open finding says that the PMID of a reference is not that of the cited work."""
+    return any(
+        finding.code == "mismatch" and finding.field == "pmid" and finding.given == reference.pmid
+        for finding in outcome.findings
+        if not finding.accepted
+    )
 
 
 def _compare_all(reference: Reference, newer: Article) -> Iterator[tuple[FieldName, Any]]:

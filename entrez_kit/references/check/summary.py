@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_request import MAX_NAMED, FileToCheck
 from entrez_kit.references.check.check_result import CheckedReference, FileFigures
@@ -92,7 +93,7 @@ def warn_of_duplicates(checked: Sequence[CheckedReference], file_numbers: Sequen
     return [
         Warn(
             code="duplicate_work",
-            message=f"{f'{file}: ' if file else ''}PMID {pmid} is cited {len(keys)} times: "
+            message=f"{f'{file}: ' if file else ''}PMID {pmid} is cited {format_count(len(keys), 'time')}: "
             f"{', '.join(keys[:MAX_KEYS])}.",
         )
         for (_, file, pmid), keys in keys_of.items()

@@ -53,6 +53,7 @@ _LAST_PAGE: Final = ("page end", "last page")
 _READ: Final = frozenset((*_FIRST_PAGE, *_LAST_PAGE, "first author", "citation", "create date"))
 _CITATION: Final = re.compile(r"([^0-9]{3,200}?)[ .,;(]{1,3}(?:19|20)[0-9]{2}\b[^0-9]{1,20}[0-9]")
 """A place in the column of the source: "Journal of Clinical Invention (2015) 17:3 (245-253)"."""
+_MORE_AUTHORS: Final = re.compile(r"(?:^|(?<![,;. ])[,;. ]++)(?:and |& )?(?:et al|others)$", re.IGNORECASE)
 _IDENTIFYING: Final = frozenset(column for field in ("title", "doi", "pmid") for column in COLUMNS[field])
 _FIELDS: Final = frozenset(column for columns in COLUMNS.values() for column in columns) | _TAGS.keys() | _READ
 MIN_NAMES: Final = 3
@@ -167,18 +168,17 @@ def _build_reference(row: Mapping[str, str], number: int, line: int) -> Referenc
 
 
 def _split_authors(text: str) -> tuple[list[RefAuthor], bool]:
-    """Split the authors of a cell: at semicolons, or else at "and", "&" and the commas between "Doe J, Roe K"."""
+    """Split the authors of a cell: at semicolons, or else at "and", "&" and the commas between "Doe J, Roe K".
+
+    Also return whether the cell ends with "et al." or "others".
+    """
     text = re.sub(r" ?\([0-9]{6,}\)", "", " ".join(text.split())).strip().rstrip(".")
-    for end in (" et al", " and others"):
-        if text.lower().endswith(end):
-            return _split_authors(text[: -len(end)].rstrip(",; "))[0], True
+    text, more = _MORE_AUTHORS.subn("", text)
     if ";" in text:
         names = text.split(";")
     else:
         names = [name for part in re.split(r",? (?:and|&) ", text) for name in _split_at_commas(part)]
-    authors = [parse_name(name.strip()) for name in names if name.strip()]
-    more = bool(authors) and authors[-1].text.lower().rstrip(".") in ("et al", "others")
-    return (authors[:-1] if more else authors), more
+    return [parse_name(name.strip()) for name in names if name.strip()], bool(more)
 
 
 def _split_at_commas(text: str) -> list[str]:

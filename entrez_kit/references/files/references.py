@@ -244,7 +244,8 @@ def warn_of_repeated_keys(references: list[Reference]) -> list[Warn]:
     for key, lines in places.items():
         where = f" (lines {', '.join(map(str, lines))})" if any(lines) else ""
         if len(lines) > 1:
-            warnings.append(Warn(code="duplicate_key", message=f"The key {key} is used {len(lines)} times{where}."))
+            message = f"The key {key} is used {format_count(len(lines), 'time')}{where}."
+            warnings.append(Warn(code="duplicate_key", message=message))
     return warnings
 
 

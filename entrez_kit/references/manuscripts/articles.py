@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.identifiers import Identifier
+from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork
@@ -32,7 +33,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
     try:
         root = parse(content)
     except UpstreamError:
-        size = f"it has {len(content):,} bytes (the limit is {MAX_BYTES:,})"
+        size = f"it has {format_count(len(content), 'byte')} (the limit is {MAX_BYTES:,})"
         raise unreadable_error(name, size if len(content) > MAX_BYTES else "its XML is not well-formed") from None
     if get_local_name(root) == "xml" and (records := list(root.iter("record"))):
         if root.getroottree().docinfo.internalDTD is not None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
@@ -124,7 +125,8 @@ def _resolve_decisions(
         else:
             decided[one, other] = decision.decision
     if lost:
-        message = f"{len(lost)} decisions name records that no file contains: {'; '.join(lost[:5])}."
+        count = format_count(len(lost), "decision")
+        message = f"No file contains the records of {count}: {'; '.join(lost[:5])}."
         warnings.append(Warn(code="decision_unmatched", message=message, terms=lost))
     return decided
 

@@ -31,6 +31,7 @@ from entrez_kit.base.atomic_files import AtomicFile
 from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
 from entrez_kit.base.frontend_text import Argument, describe_wrong_value
 from entrez_kit.base.input_files import cannot_read_error
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.ro_crate import CRATE, build_crate, describe_file, describe_program, refer
 
@@ -337,7 +338,7 @@ class ArchiveReader:
                 raise self.damage_error(one.filename[:100], f"the part {one.filename[:100]} is unknown")
             limit = MAX_TOTAL_BYTES if one.filename in (REQUESTS, CRATE) else MAX_PART_BYTES
             if one.file_size > limit:
-                raise self.damage_error(one.filename, f"{one.filename} has more than {limit:,} bytes")
+                raise self.damage_error(one.filename, f"{one.filename} has more than {format_count(limit, 'byte')}")
             if one.flag_bits & 1 or one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise self.damage_error(one.filename, f"{one.filename} is encrypted, or its compression is unknown")
 

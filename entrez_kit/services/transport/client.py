@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
     CLOCK_TOLERANCE_SECONDS,
@@ -302,7 +303,7 @@ class Transport:
                 announce=announce,
             )
         except Retryable as exc:
-            tries = f" ({outgoing.sent} attempts)" if outgoing.sent > 1 else ""
+            tries = f" ({format_count(outgoing.sent, 'attempt')})" if outgoing.sent > 1 else ""
             error = exc.error.copy_with(f"{exc.error.message.rstrip('.')}{tries}.")
         except OutOfTime as exc:
             error = _out_of_time_error(exc.last.error, outgoing)

@@ -12,6 +12,7 @@ from urllib3 import exceptions as urllib3
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend, Text
+from entrez_kit.base.numerals import format_count
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.refusals import invalid_response_error
 from entrez_kit.services.transport.retry import Retryable
@@ -107,7 +108,9 @@ def _yield_causes(exc: BaseException) -> Any:
 
 def truncated_error(call: Call, status: int, size: int) -> UpstreamError:
     """Return the error for a truncated body."""
-    return invalid_response_error(call, f"a body that is truncated after {size:,} bytes", status, "truncated")
+    return invalid_response_error(
+        call, f"a body that is truncated after {format_count(size, 'byte')}", status, "truncated"
+    )
 
 
 def timeout_error(call: Call) -> UpstreamError:

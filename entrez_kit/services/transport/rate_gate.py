@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import Settings, get_default
 from entrez_kit.services.transport import POLICIES, Call, get_base_url, in_flight, list_credentials
 
@@ -111,8 +112,9 @@ class RateGate:
         max_waiting = self._max_waiting()
         with self._lock:
             if is_new and max_waiting is not None and self._waiting >= max_waiting:
+                waiting = format_count(self._waiting, "request is", "requests are")
                 raise RateLimited(
-                    f"The queue is full: {self._waiting} requests to {call.title} are waiting.",
+                    f"The queue is full: {waiting} waiting for {call.title}.",
                     recovery_hint="Retry after 1-2 seconds. Requests are sent at the rate that NCBI allows: "
                     "10 per second with a free NCBI_API_KEY, 3 without.",
                     details=call.describe("queue_full"),

@@ -137,7 +137,7 @@ def test_a_snowball_can_be_interrupted(cli: Cli, sandbox: Sandbox, monkeypatch: 
             ["Links Step", "← 99000004 99000005", "2 of 2 at step 1; 2 of 20 requests"],
         ),
         (("99000061", "--type", "citedin"), ["No articles citing PMID 99000061.", "in NCBI or Europe PMC"]),
-        (("99000007", "--type", "references"), ["Nonesuch AB.", "1 of 1 works cited by"]),
+        (("99000007", "--type", "references"), ["Nonesuch AB.", "1 of 1 work cited by"]),
     ],
 )
 def test_tables_fit_the_terminal(

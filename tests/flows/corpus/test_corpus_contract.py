@@ -307,7 +307,7 @@ def test_a_corpus_that_cannot_be_read_is_a_store_error(kit: EntrezKit) -> None:
 def test_a_first_sync_of_very_many_records_is_refused_for_agents(
     kit: EntrezKit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("entrez_kit.corpus.operations.MAX_FIRST_MCP_SYNC", 12)
+    monkeypatch.setattr("entrez_kit.corpus.operations.MAX_NEW_FOR_AGENTS", 12)
     arguments: dict[str, Any] = {"query_key": "new", "term": "all[sb]"}
 
     refused = Toolbox(OPERATIONS).call(kit.services, "pubmed_sync_delta", arguments)

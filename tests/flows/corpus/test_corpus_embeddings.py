@@ -85,7 +85,7 @@ def test_a_zero_vector_is_replaced_by_one_of_length_1() -> None:
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ([[1.0, 0.0]], "1 vectors for 2 texts"),
+        ([[1.0, 0.0]], "1 vector for 2 texts"),
         ([[1.0, 0.0]] * 3, "3 vectors for 2 texts"),
         ([], "0 vectors for 2 texts"),
         ([[1.0, 0.0], [1.0]], "different dimensions"),
@@ -258,7 +258,7 @@ def test_requests_to_openai_are_repeated_as_often_as_the_settings_allow(
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda answer: {**answer, "data": answer["data"][:1]}, "1 vectors for 2 texts"),
+        (lambda answer: {**answer, "data": answer["data"][:1]}, "1 vector for 2 texts"),
         (lambda answer: {**answer, "data": []}, "0 vectors for 2 texts"),
         (lambda answer: {"object": "list"}, "cannot be parsed"),
         (

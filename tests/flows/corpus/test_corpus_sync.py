@@ -336,12 +336,12 @@ def test_a_checkpoint_set_before_the_first_sync_is_its_start(world: ChangingPubM
 def test_a_query_that_is_too_large_for_a_call_is_refused_with_the_command_to_run(world: ChangingPubMed) -> None:
     with world.with_records(make_series(30)) as state:
         with pytest.raises(InvalidInput, match=r"finds 30 records.*at most 20") as caught:
-            state.sync(key="my fish", max_first=20)
+            state.sync(key="my fish", max_new=20)
 
         assert caught.value.details["command"] == "entrez-kit corpus sync 'my fish' zebrafish"
         assert caught.value.details["command"] in caught.value.recovery_hint
         assert state.store.corpora().corpora == []
-        assert state.sync(max_first=30).inserted == 30
+        assert state.sync(max_new=30).inserted == 30
 
 
 def test_a_plan_counts_and_changes_nothing(world: ChangingPubMed) -> None:

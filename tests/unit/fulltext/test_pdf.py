@@ -118,7 +118,7 @@ def test_an_unreadable_page_is_marked_in_the_text(monkeypatch: pytest.MonkeyPatc
     found = read_pdf(draw_pdf(*text[:3], figure, *text[3:]))
     assert "[Page 4 of this PDF could not be read.]" in found.text
     assert (found.total_pages, found.word_count) == (6, 300)
-    assert get_refusal(draw_pdf(text[0], figure)) == "is a PDF with 1 unreadable pages of 2"
+    assert get_refusal(draw_pdf(text[0], figure)) == "is a PDF with 1 unreadable page of 2"
 
 
 @pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.9])

@@ -287,6 +287,10 @@ def test_a_table_of_the_web_of_science_is_read_or_refused(line_end: str) -> None
         ("Doe JA, Roe K, et al.", ["Doe, JA", "Roe, K"], True),
         ("Doe J; Roe K; et al", ["Doe, J", "Roe, K"], True),
         ("van Dam RM, Li Q, and others", ["van Dam, RM", "Li, Q"], True),
+        ("Doe, Jane; others", ["Doe, Jane"], True),
+        ("Doe J., Roe K. & others", ["Doe, J.", "Roe, K"], True),
+        ("et al.", [], True),
+        ("Hamet Al", ["Hamet Al"], False),
     ],
 )
 def test_the_authors_of_a_cell_are_split(cell: str, authors: list[str], more: bool) -> None:

@@ -31,6 +31,16 @@ def test_a_strategy_without_defects_has_no_findings() -> None:
     assert list_codes(CLEAN) == set()
 
 
+@pytest.mark.parametrize(
+    ("quotes", "message"),
+    [("““", "“ was read as a plain character."), ("“”", "“ ” were read as plain characters.")],
+)
+def test_a_message_about_characters_agrees_with_their_number(quotes: str, message: str) -> None:
+    text = CLEAN.replace("asthma$.ti,ab.", f"{quotes[0]}asthma{quotes[1]}.ti,ab.")
+
+    assert message in [problem.message for problem in find_problems(read_strategy(text))]
+
+
 PLANTED: list[tuple[str, str, str, int]] = [
     ("asthma$.ti,ab.", "asthma$.ti,zz.", "unknown-field", 2),
     ("asthma$.ti,ab.", "(asthma$.ti,ab.", "syntax-error", 2),

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
+from entrez_kit.base.numerals import format_count
 from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import Name, format_family_name, format_name, format_suffix
 from entrez_kit.citations.titles import abbreviates, format_journal_title
@@ -320,7 +321,7 @@ def describe_author_difference(reference: Reference, names: Sequence[Name], *, a
     if any_author and names:
         meant = _choose_names(reference, names, any_author=True)
         if _compare_names(mine[0], meant[0], sure=True) < SIMILAR_NAMES:
-            return f"{mine[0].text} is not one of the {len(names)} authors"
+            return f"{mine[0].text} is not one of the {format_count(len(names), 'author')}"
         names = meant
     theirs = list(names[: len(mine)]) if reference.more_authors else list(names)
     if not theirs:

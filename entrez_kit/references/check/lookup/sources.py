@@ -8,7 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
+
+from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured, UpstreamError
 from entrez_kit.base.settings import parse_names
@@ -24,6 +27,12 @@ from entrez_kit.services.transport.in_flight import start_in_background
 from entrez_kit.services.transport.rate_gate import is_keyed
 
 SourceName = Literal["pubmed", "europepmc", "crossref", "openalex", "retraction_watch"]
+StatusSources = Annotated[
+    list[SourceName] | None, Field(description="Sources of the publication status; all by default.")
+]
+RetractionWatchFile = Annotated[
+    SkipJsonSchema[str | None], Field(description="CSV file of the Retraction Watch database.")
+]
 Said = StandingStatus | Literal["none", "not_held", "not_asked", "failed"]
 SOURCES: Final[tuple[SourceName, ...]] = get_args(SourceName)
 TITLES: Final[Mapping[SourceName, str]] = {

@@ -13,6 +13,7 @@ from urllib3.exceptions import HTTPError
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback
@@ -55,7 +56,7 @@ class FileServer:
                 for chunk in self._read_body(path, response):
                     content += chunk
                     if len(content) > limit:
-                        raise self._error(path, "too_large", f"it has more than {limit:,} bytes")
+                        raise self._error(path, "too_large", f"it has more than {format_count(limit, 'byte')}")
                 return bytes(content)
 
         return bytes(self._repeat(path, attempt, lambda: 0))
@@ -151,7 +152,9 @@ class FileServer:
                 stop_if_cancelled()
                 yield chunk
         if declared.isdigit() and read < int(declared):
-            raise Retryable(self._error(path, "broke_off", f"it ended after {read:,} of {declared} bytes"))
+            raise Retryable(
+                self._error(path, "broke_off", f"it ended after {read:,} of {format_count(int(declared), 'byte')}")
+            )
 
     def _check_status(self, path: str, response: Any, accepted: tuple[int, ...]) -> None:
         status = response.status

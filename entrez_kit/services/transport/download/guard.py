@@ -28,6 +28,7 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
+from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.redaction import redact_url
 from entrez_kit.base.settings import Settings
@@ -159,7 +160,9 @@ class _GuardedDownload:
                 if location is None:
                     return self._read_body(target, response, hop)
             target = self._follow_redirect(target, location, been_out=been_out)
-        raise _download_error("too_many_redirects", target, f"it was redirected more than {max_hops} times")
+        raise _download_error(
+            "too_many_redirects", target, f"it was redirected more than {format_count(max_hops, 'time')}"
+        )
 
     def _check_first(self, url: str) -> RequestTarget:
         try:
@@ -346,7 +349,7 @@ class _GuardedDownload:
             yield chunk
 
     def _too_large_error(self, target: RequestTarget) -> UpstreamError:
-        return _download_error("too_large", target, f"it has more than {self._max_bytes:,} bytes")
+        return _download_error("too_large", target, f"it has more than {format_count(self._max_bytes, 'byte')}")
 
 
 def _build_connection(target: RequestTarget, address: str, seconds: float, verify: bool | str) -> HTTPConnection:
