@@ -75,7 +75,9 @@ class Setting:
     """How one setting is read, limited and explained; ``Settings`` has its type and default.
 
     Kind and variable follow from the type and the name by default. A project file sets a number only within
-    ``project_range``, and another setting only with ``in_project_file``.
+    ``project_range``, and another setting only with ``in_project_file``. ``is_recorded`` marks settings that change
+    which requests a call sends, or what it prints: a replay uses their recorded values. Of keys and e-mail addresses,
+    a recording has only the names.
     """
 
     help: str
@@ -89,6 +91,7 @@ class Setting:
     in_project_file: bool = False
     project_range: tuple[int, int] | None = None
     in_user_file: bool = True
+    is_recorded: bool = False
     name: str = ""
 
     @property
@@ -120,9 +123,11 @@ class Settings:
     ``copy_label`` is the name, date and hash of the opened copy of PubMed.
     """
 
-    ncbi_api_key: SecretStr | None = define_setting("NCBI API key: 10 requests per second instead of 3.")
+    ncbi_api_key: SecretStr | None = define_setting(
+        "NCBI API key: 10 requests per second instead of 3.", is_recorded=True
+    )
     ncbi_admin_email: SecretStr | None = define_setting(
-        "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",)
+        "E-mail address at which NCBI can contact you.", kind="email", aliases=("NCBI_EMAIL",), is_recorded=True
     )
     ncbi_tool_identifier: str = define_setting(
         "Name of the tool, sent with every request.", f"entrez-kit/{__version__}"
@@ -142,12 +147,12 @@ class Settings:
         project_range=(30_000, 600_000),
     )
     unpaywall_email: SecretStr | None = define_setting(
-        "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email"
+        "E-mail address that Unpaywall requires; without it Unpaywall is off.", kind="email", is_recorded=True
     )
     unpaywall_timeout_ms: int = define_setting(
         "Timeout of one Unpaywall request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
     )
-    europepmc_enabled: bool = define_setting("Whether requests to Europe PMC are allowed.", True)
+    europepmc_enabled: bool = define_setting("Whether requests to Europe PMC are allowed.", True, is_recorded=True)
     europepmc_request_delay_ms: int = define_setting(
         "Minimum delay between Europe PMC requests.", 200, low=50, high=5000, project_range=(200, 5000)
     )
@@ -158,12 +163,14 @@ class Settings:
         "Timeout of one Europe PMC request.", 20_000, low=100, high=120_000, project_range=(10_000, 120_000)
     )
     crossref_email: SecretStr | None = define_setting(
-        "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email"
+        "E-mail address for Crossref: 10 requests per second instead of 5.", kind="email", is_recorded=True
     )
-    openalex_api_key: SecretStr | None = define_setting("OpenAlex API key: 50 DOIs per request instead of one.")
+    openalex_api_key: SecretStr | None = define_setting(
+        "OpenAlex API key: 50 DOIs per request instead of one.", is_recorded=True
+    )
     retraction_watch: Path | None = define_setting("CSV file of the Retraction Watch database for `check`.", prefix=KIT)
     check_sources: str | None = define_setting(
-        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT
+        "Sources that `check` queries for retractions, comma-separated.", prefix=KIT, is_recorded=True
     )
     openai_api_key: SecretStr | None = define_setting("Key for the openai embeddings provider.")
     weaviate_url: str | None = define_setting("Address of a Weaviate server.", kind="url")
@@ -202,12 +209,18 @@ class Settings:
     )
     demo: bool = define_setting("Answer from the bundled sandbox, with invented articles.", False, prefix=KIT)
     local: str | None = define_setting("Local copy of PubMed that answers, without requests.", prefix=KIT)
-    offline: bool = define_setting("Answer from the cache and the corpus only.", False, prefix=KIT)
+    offline: bool = define_setting("Answer from the cache and the corpus only.", False, prefix=KIT, is_recorded=True)
     refresh: bool = define_setting(
-        "Request everything again and replace cached replies.", False, prefix=KIT, in_project_file=True
+        "Request everything again and replace cached replies.",
+        False,
+        prefix=KIT,
+        in_project_file=True,
+        is_recorded=True,
     )
-    no_cache: bool = define_setting("Neither read nor write the cache.", False, prefix=KIT, in_project_file=True)
-    quiet: bool = define_setting("No notes on stderr.", False, prefix=KIT)
+    no_cache: bool = define_setting(
+        "Neither read nor write the cache.", False, prefix=KIT, in_project_file=True, is_recorded=True
+    )
+    quiet: bool = define_setting("No notes on stderr.", False, prefix=KIT, is_recorded=True)
     verbose: bool = define_setting(
         "Request ids, timings and cache hits on stderr.", False, prefix=KIT, in_project_file=True
     )
@@ -219,6 +232,7 @@ class Settings:
         prefix=KIT,
         choices=tuple(format_.name for format_ in FORMATS if format_.can_be_default),
         in_project_file=True,
+        is_recorded=True,
     )
     embeddings: str = define_setting(
         "Embeddings provider of the corpus.",
@@ -231,17 +245,29 @@ class Settings:
         "Separate query encoder, if the model has one (hf only).", prefix=KIT
     )
     eutils_url: str = define_setting(
-        "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT
+        "Base address of the E-utilities; ends in /entrez/eutils.", EUTILS_URL, kind="url", prefix=KIT, is_recorded=True
     )
-    idconv_url: str = define_setting("Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT)
-    europepmc_url: str = define_setting("Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT)
-    unpaywall_url: str = define_setting("Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT)
-    pmc_oa_url: str = define_setting("Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT)
+    idconv_url: str = define_setting(
+        "Address of the PMC ID Converter.", IDCONV_URL, kind="url", prefix=KIT, is_recorded=True
+    )
+    europepmc_url: str = define_setting(
+        "Base address of Europe PMC.", EUROPEPMC_URL, kind="url", prefix=KIT, is_recorded=True
+    )
+    unpaywall_url: str = define_setting(
+        "Base address of Unpaywall.", UNPAYWALL_URL, kind="url", prefix=KIT, is_recorded=True
+    )
+    pmc_oa_url: str = define_setting(
+        "Base address of PMC's open-data bucket.", PMC_OA_URL, kind="url", prefix=KIT, is_recorded=True
+    )
     pubmed_files_url: str = define_setting(
         "Base address of NLM's PubMed files (baseline, updatefiles).", PUBMED_FILES_URL, kind="url", prefix=KIT
     )
-    crossref_url: str = define_setting("Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT)
-    openalex_url: str = define_setting("Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT)
+    crossref_url: str = define_setting(
+        "Base address of Crossref.", CROSSREF_URL, kind="url", prefix=KIT, is_recorded=True
+    )
+    openalex_url: str = define_setting(
+        "Base address of OpenAlex.", OPENALEX_URL, kind="url", prefix=KIT, is_recorded=True
+    )
     openai_url: str = define_setting("Base address of OpenAI.", OPENAI_URL, kind="url", prefix=KIT)
     state_dir: Path = Path()
     copy_label: str = ""

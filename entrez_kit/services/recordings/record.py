@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from entrez_kit.base.clock import SYSTEM_CLOCK, Clock, FixedClock
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.base.settings import Settings
+from entrez_kit.base.settings import SETTINGS, Settings
 from entrez_kit.services.recordings.archive import (
     ArchiveWriter,
     RecordedDownload,
@@ -23,18 +23,9 @@ from entrez_kit.services.transport import CREDENTIALS, Call, Reply, T
 if TYPE_CHECKING:
     from entrez_kit.services.transport.download.guard import Downloaded
 
-RECORDED_ADDRESSES: Final = (
-    *("eutils_url", "idconv_url", "europepmc_url", "unpaywall_url", "pmc_oa_url", "crossref_url", "openalex_url"),
-)
-RECORDED_SETTINGS: Final = (
-    *RECORDED_ADDRESSES,
-    *("europepmc_enabled", "check_sources", "offline", "refresh", "no_cache", "quiet", "format"),
-)
-"""The settings that change which requests a call sends, or what it prints. A replay uses their recorded values."""
-RECORDED_CREDENTIALS: Final = (
-    *("ncbi_api_key", "ncbi_admin_email", "unpaywall_email", "crossref_email", "openalex_api_key"),
-)
-"""The credentials of which a recording has the names, because some requests depend on them, and never the values."""
+RECORDED_SETTINGS: Final = tuple(setting.name for setting in SETTINGS if setting.is_recorded and not setting.secret)
+RECORDED_CREDENTIALS: Final = tuple(setting.name for setting in SETTINGS if setting.is_recorded and setting.secret)
+"""The keys and e-mail addresses of which a recording has the names, and never the values."""
 
 
 def build_key(call: Call, redactor: Redactor) -> str:

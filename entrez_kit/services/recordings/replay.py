@@ -79,6 +79,7 @@ class Replay:
         return {
             name: None if settings.get(name) is None else parse_value(BY_NAME[name], settings[name])
             for name in RECORDED_SETTINGS
+            if name in settings
         }
 
     def use_settings(self, settings: Settings) -> Settings:

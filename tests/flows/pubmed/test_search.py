@@ -1,7 +1,7 @@
 """Searches of PubMed over the real transport, in the sandbox."""
 
 import threading
-from typing import Any
+from typing import Any, get_args
 from xml.sax.saxutils import escape
 
 import pytest
@@ -13,7 +13,7 @@ from fixture_types import KitFor
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.base.progress import Cancelled
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
-from entrez_kit.pubmed.search_models import SearchResult
+from entrez_kit.pubmed.search_models import SearchResult, Sort
 from entrez_kit.pubmed.search_warnings import UNINDEXED
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.small_replies import DROPPED
@@ -48,13 +48,21 @@ def test_pages_have_no_gap_and_no_overlap(sandbox: Sandbox, kit_for: KitFor) -> 
     assert [pmid for page in pages for pmid in page] == whole
 
 
-@pytest.mark.parametrize("sort", ["relevance", "pub_date", "author", "journal_name"])
+NAMES_OF_SORT_ORDERS = {
+    "relevance": "relevance",
+    "pub_date": "pub_date",
+    "author": "Author",
+    "journal_name": "JournalName",
+}
+"""The sort orders as NCBI's manual writes them."""
+
+
+@pytest.mark.parametrize("sort", get_args(Sort))
 def test_every_sort_order_is_sent_under_ncbis_name(sandbox: Sandbox, kit_for: KitFor, sort: str) -> None:
     result = kit_for(sandbox).search_articles(query_term="humans[mh]", sort_by=sort)
 
     assert result.warnings == []
-    names = {"relevance": "relevance", "pub_date": "pub_date", "author": "Author", "journal_name": "JournalName"}
-    assert f"sort={names[sort]}" in result.esearch_url
+    assert f"sort={NAMES_OF_SORT_ORDERS[sort]}" in result.esearch_url
 
 
 def test_a_dropped_field_or_phrase_always_causes_a_warning(sandbox: Sandbox, kit_for: KitFor) -> None:
