@@ -17,6 +17,7 @@ from project_paths import ROOT
 from entrez_kit import EntrezKit
 from entrez_kit.base.errors import InvalidInput, UpstreamError
 from entrez_kit.sandbox.server import Sandbox
+from entrez_kit.services.recordings.record import RECORDED_SETTINGS
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FILES = {
@@ -185,6 +186,15 @@ def forged_recording(alone: Cli) -> Any:
 
     assert forge({}).status == 0
     return forge
+
+
+def test_a_recording_of_an_earlier_version_without_some_settings_is_replayed(forged_recording: Any) -> None:
+    with zipfile.ZipFile("call.ekz") as archive:
+        settings = json.loads(archive.read("manifest.json"))["settings"]
+    whole = forged_recording({})
+    for name in settings.keys() & set(RECORDED_SETTINGS):
+        done = forged_recording({}, {"settings": {other: settings[other] for other in settings if other != name}})
+        assert (done.status, done.out) == (0, whole.out), name
 
 
 @pytest.mark.long
