@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from mcp.server.caching import CacheHint
@@ -33,6 +34,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, NotConfigured
+from entrez_kit.base.settings import Settings
 from entrez_kit.core.argument_errors import describe_problem
 from entrez_kit.core.operation import internal_error
 from entrez_kit.server import prompts, resources
@@ -92,7 +94,10 @@ class EntrezServer:
     def __init__(self, services: ServerServices, options: Options | None = None) -> None:
         chosen = options or Options()
         self.services = services
-        self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names)
+        settings = services.settings
+        # Callers over HTTP may be on another machine and have nothing to do with the folders of this one.
+        hidden = find_folders(settings) if settings.mcp_transport_type == "http" else ()
+        self.toolbox = Toolbox(chosen.operations, toolsets=chosen.toolsets, names=chosen.names, hidden_folders=hidden)
         self.responses = ResponseCache()
         self.workers = Workers()
 
@@ -221,6 +226,13 @@ class EntrezServer:
 
         document = resources.build_error_document(uri, error) if isinstance(uri, str) else error.envelope()
         raise MCPError(code, error.message, json.loads(json.dumps(document, default=str)))
+
+
+def find_folders(settings: Settings) -> list[Path]:
+    """Return the folders of the data, the cache, the rate limit, the settings and the log."""
+    config_folder = settings.config_file.parent if settings.config_file is not None else None
+    folders = (settings.data_dir, settings.cache_dir, settings.state_dir, config_folder, settings.logs_dir)
+    return [folder for folder in folders if folder is not None]
 
 
 async def give_ids(ctx: Context, call_next: CallNext) -> HandlerResult:

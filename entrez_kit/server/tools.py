@@ -2,12 +2,14 @@
 
 import json
 import logging
+import os
 import re
 import threading
 import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -17,7 +19,7 @@ from pydantic import ValidationError
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import Frontend, NextCall
+from entrez_kit.base.frontend_text import Frontend, NextCall, Text
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.argument_errors import invalid_arguments
@@ -59,12 +61,23 @@ class McpFrontend(Frontend):
 
     Args:
         names: the listed tool name of each method of ``EntrezKit``; others have the operation's name.
+        hidden_folders: the folders whose paths are not shown: a file has its path within the folder.
     """
 
     name = "tools"
 
-    def __init__(self, names: Mapping[str, str] = MappingProxyType({})) -> None:
+    def __init__(
+        self, names: Mapping[str, str] = MappingProxyType({}), hidden_folders: Collection[Path] = frozenset()
+    ) -> None:
         self.names = names
+        self._hidden_folders = sorted(hidden_folders, key=lambda folder: len(folder.parts), reverse=True)
+
+    def say(self, text: Text) -> str:
+        """Return a text rendered for MCP, without the paths of hidden folders."""
+        said = super().say(text)
+        for folder in self._hidden_folders:
+            said = said.replace(f"{folder}{os.sep}", "").replace(str(folder), folder.name)
+        return said
 
     def call(self, call: NextCall) -> str:
         """Return a call of a tool."""
@@ -79,6 +92,7 @@ class Toolbox:
         operations: the operations; None for the catalogue, whose operations are imported on the first call.
         toolsets: the toolsets to list.
         names: whether to list tools under their own names or under those of the specifications.
+        hidden_folders: the folders whose paths no error shows.
     """
 
     def __init__(
@@ -87,6 +101,7 @@ class Toolbox:
         *,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
         names: Names = "kit",
+        hidden_folders: Collection[Path] = frozenset(),
     ) -> None:
         self._for_agents: dict[str, AnyOperation] = {}
         self._lock = threading.Lock()
@@ -105,7 +120,8 @@ class Toolbox:
             if names == "contract"
             else {}
         )
-        self.frontend = McpFrontend({definition.method: self.get_listed_name(definition) for definition in definitions})
+        listed_names = {definition.method: self.get_listed_name(definition) for definition in definitions}
+        self.frontend = McpFrontend(listed_names, hidden_folders)
         self._own_name = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._contract_names))})\b") if self._contract_names else None
         )

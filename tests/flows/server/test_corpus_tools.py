@@ -3,6 +3,7 @@
 import base64
 import json
 import sys
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -301,3 +302,23 @@ async def test_hits_have_title_and_standing_on_request(services: ServerServices,
     assert isinstance(hit["year"], int)
     assert 0 < len(hit["snippet"]) <= 410
     assert [one["doc_id"] for one in plain["results"]] == [one["doc_id"] for one in detailed["results"]]
+
+
+@pytest.mark.parametrize("transport", ["http", "stdio"])
+async def test_only_a_caller_on_this_machine_sees_where_a_damaged_corpus_is(
+    services_for: ServicesFor, sandbox: Sandbox, transport: str
+) -> None:
+    services = services_for(sandbox, mcp_transport_type=transport)
+    folder = services.settings.data_dir
+    folder.mkdir(parents=True)
+    (folder / "corpus.db").write_bytes(b"SQLite format 3\0 and then something else" * 100)
+
+    async with connect(services) as client:
+        refused = read_refusal(await client.call_tool("rag_search", {"query": "base editing"}))
+        with pytest.raises(MCPError) as unread:
+            await client.read_resource(f"{PAPER}99000001")
+
+    said = json.dumps([refused, unread.value.error.message, unread.value.error.data])
+    assert (str(folder.parent) in said) == (transport == "stdio")
+    assert "corpus.db" in refused["message"]
+    assert Path(refused["details"]["path"]).name == "corpus.db"
