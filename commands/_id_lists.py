@@ -385,6 +385,6 @@ def _bad_json(name: str, problem: str) -> InvalidInput:
     return InvalidInput(
         f"{name} starts like JSON, but no identifiers can be read from it: {problem}.",
         invalid_input=name,
-        recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
+        recovery_hint='Correct the JSON: give a list of ids, or one object with a "pmid" on each line.',
         details={"reason": "bad_json"},
     )

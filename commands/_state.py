@@ -167,7 +167,7 @@ def _choose_format(
         if flags.get(short):
             if flag not in (None, short):
                 problem = f"--{short} cannot be used with --format {flag}."
-                raise usage_error(problem, f"format={flag}", "Give one of them.")
+                raise usage_error(problem, f"format={flag}", "Give only one of them.")
             flag = short
     if flag is not None:
         return _find_format(str(flag).strip().lower(), formats, f"--format {flag}")

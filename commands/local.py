@@ -215,7 +215,8 @@ def remove_command(
     ctx: typer.Context,
     name: Name,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask for confirmation. Without a terminal, the command never asks."),
     ] = False,
 ) -> None:
     """Remove a copy.

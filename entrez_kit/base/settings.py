@@ -168,7 +168,7 @@ class Settings:
     openai_api_key: SecretStr | None = define_setting("Key for the openai embeddings provider.")
     weaviate_url: str | None = define_setting("Address of a Weaviate server.", kind="url")
     weaviate_api_key: SecretStr | None = define_setting("Key of the Weaviate server.")
-    weaviate_class: str = define_setting("Weaviate collection for chunks.", "PubMedChunk")
+    weaviate_class: str = define_setting("Weaviate collection for the passages of the corpus.", "PubMedChunk")
     weaviate_grpc_port: int | None = define_setting(
         "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
         low=1,
@@ -307,7 +307,7 @@ class Settings:
                 raise InvalidInput(
                     FrontendText(Argument("demo"), " cannot be used with ", Argument("local"), "."),
                     invalid_input=f"local={local}",
-                    recovery_hint="Give one of them.",
+                    recovery_hint="Give only one of them.",
                     details={"reason": "bad_usage"},
                 )
             demo, local = flagged[0], None if flagged[0] else local

@@ -56,7 +56,7 @@ def normalize_date(text: str) -> str:
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise WrongValue("a date of the calendar", "Correct the month or the day.") from None
+        raise WrongValue("a date that exists", "Correct the month or the day.") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 
@@ -103,7 +103,8 @@ def _unbalanced_error(query: str, field: str, what: str, position: int, problem:
         FrontendText(Argument(field), f": the {what} at character {position} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
-            "Close all quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
+            "Close all quotes and parentheses of the query.",
+            PerFrontend(" In a shell, put single quotes around the query.", ""),
         ),
         details={"reason": "unbalanced_query", "position": position},
     )

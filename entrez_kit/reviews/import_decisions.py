@@ -36,7 +36,7 @@ class ScreenImportRequest(ReviewRequest):
     decision: Choice | None = Field(
         default=None, description="Decision on all records of the files: include, exclude or not_retrieved."
     )
-    reason: str = Field(default="", max_length=500, description="Reason of exclusions that have none.")
+    reason: str = Field(default="", max_length=500, description="Reason for exclusions that have none in the file.")
     automation: bool = Field(default=False, description="A program decided, not people.")
     replace: bool = Field(default=False, description="Replace earlier decisions that differ.")
 
