@@ -207,7 +207,7 @@ def split_line(text: str, source: str, known: Known = is_article_id, *, line: in
     raise InvalidInput(
         f"{source}: {_quote(stranger)} is not an id (in {_quote(text)}).",
         invalid_input=_quote(text),
-        recovery_hint="Give one id per line; numbers inside text are not read as PMIDs. "
+        recovery_hint="Give only ids, e.g. one per line. Numbers inside text are not read as PMIDs. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
     )

@@ -165,7 +165,7 @@ def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     def report_notes(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
-            note(ctx, f"The corpus is empty. {NEXT} fills it.")
+            note(ctx, f"The corpus is empty. `{NEXT}` fills it.")
         _note_status(ctx, result)
 
     run(ctx, RAG_SEARCH, request, view, afterwards=report_notes)

@@ -148,7 +148,8 @@ def _open_server(ctx: typer.Context) -> "FileServer":
 
     settings = get_state(ctx).settings
     if settings.demo:
-        raise usage_error("The demo has no files to download.", "demo", "Run the command without --demo.")
+        hint = "Omit --demo, and unset ENTREZ_KIT_DEMO and the setting demo, which have the same effect."
+        raise usage_error("The demo has no files to download.", "demo", hint)
     return FileServer(settings, settings.pubmed_files_url, "ENTREZ_KIT_PUBMED_FILES_URL")
 
 

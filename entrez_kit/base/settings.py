@@ -307,7 +307,7 @@ class Settings:
                 raise InvalidInput(
                     FrontendText(Argument("demo"), " cannot be used with ", Argument("local"), "."),
                     invalid_input=f"local={local}",
-                    recovery_hint="Give only one of them.",
+                    recovery_hint="Give only one of them. ENTREZ_KIT_DEMO and ENTREZ_KIT_LOCAL set them too.",
                     details={"reason": "bad_usage"},
                 )
             demo, local = flagged[0], None if flagged[0] else local
@@ -552,13 +552,16 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
         problem = str(exc)
     redacted_value = redact_value(setting, raw)
     where = origin.removeprefix("environment (").removesuffix(")")
+    source = origin
     if origin == "flag":
         where = setting.variable
     elif where == origin:  # a file
-        where = f"{setting.name} in the {origin}"
+        where, source = f"{setting.name} in the {origin}", f"the {origin}"
+    else:
+        source = f"the variable {where}"
     path = PerFrontend(" `entrez-kit config path` prints the path of the user config.", "")
     raise NotConfigured(
-        f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
+        f"{setting.variable} {problem} (got {redacted_value!r} from {source}).",
         invalid_input=f"{setting.name}={redacted_value}",
         recovery_hint=FrontendText(f"Correct {where}, or remove it.", path if origin == "user config" else ""),
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},

@@ -119,7 +119,9 @@ def quote_filter(value: str, field: str) -> str:
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
-            describe_wrong_value(Argument(field), "a text without quotation marks and square brackets", value),
+            describe_wrong_value(
+                Argument(field), "a text that is not empty and has no quotation marks or square brackets", value
+            ),
             invalid_input=f"{field}={value}",
             recovery_hint="Give one plain value. Write combinations and field tags in the query itself.",
             details={"reason": "bad_filter_value"},
@@ -229,7 +231,7 @@ def check_syntax(query: str, field: str = "query_term") -> None:
     if sign := find_foreign_sign(text):
         service, part = sign
         command = PerFrontend(
-            "`entrez-kit strategy translate` translates it to",
+            "`entrez-kit strategy translate FILE` translates it to",
             "The tool translate_strategy (toolset review) translates it to",
             "`EntrezKit.translate_strategy` translates it to",
         )

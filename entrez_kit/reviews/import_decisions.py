@@ -90,7 +90,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
             recovery_hint=FrontendText(
                 *("If all records have the same decision (Covidence), add ", Argument("decision", "exclude"), " or "),
                 *("include. Otherwise export the file with notes (Rayyan) or labels (ASReview), or give a table with "),
-                "the columns id and decision.",
+                "the columns id and decision (include, exclude or not_retrieved).",
             ),
             details={"reason": "no_decisions"},
         )
