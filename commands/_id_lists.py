@@ -150,10 +150,11 @@ def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[
     except OSError as exc:
         raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
     if not ids:
+        accepted = "PMIDs, PMCIDs or DOIs" if known is is_article_id else "the ids or symbols"
         raise InvalidInput(
             f"{path} contains no ids.",
             invalid_input=f"input={path}",
-            recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
+            recovery_hint=f"Write {accepted} in the file, one or more per line.",
             details={"reason": "no_identifiers"},
         )
     return ids
