@@ -278,7 +278,7 @@ def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidI
     return InvalidInput(
         f"{name} has no column {' or '.join(columns)}: its first line is {_quote(header)}.",
         invalid_input=_quote(header),
-        recovery_hint=f"Rename the column of ids to {columns[0]}, or give one id per line. "
+        recovery_hint=f"Rename the column of ids to {columns[0]}, or give a file with one id per line. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, "line": 1},
     )

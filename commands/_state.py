@@ -178,7 +178,7 @@ def _choose_format(
     if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
         return text
     if target is not None and suffix in BY_SUFFIX:
-        return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file")
+        return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file as --output")
     if target is not None and suffix:
         from ._format_errors import unknown_suffix_error
 
