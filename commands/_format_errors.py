@@ -44,7 +44,7 @@ def unsupported_format_error(name: str, accepted: Sequence[Format], files: str, 
         name: the format, which may not exist.
         accepted: the formats of the command.
         files: a sentence about the files that the command writes without ``--output``.
-        option: what selects it: ``--format ris`` or "a .ris file".
+        option: what selects it: ``--format ris`` or "a .ris file as --output".
     """
     selected = BY_NAME.get(name)
     lists_ids = any(one.family is Family.IDS for one in accepted) and not any(one.needs_records for one in accepted)

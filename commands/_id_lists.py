@@ -150,10 +150,11 @@ def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[
     except OSError as exc:
         raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
     if not ids:
+        accepted = "PMIDs, PMCIDs or DOIs" if known is is_article_id else "the ids or symbols"
         raise InvalidInput(
             f"{path} contains no ids.",
             invalid_input=f"input={path}",
-            recovery_hint="The file must have PMIDs, PMCIDs or DOIs, one or more per line.",
+            recovery_hint=f"Write {accepted} in the file, one or more per line.",
             details={"reason": "no_identifiers"},
         )
     return ids
@@ -207,7 +208,7 @@ def split_line(text: str, source: str, known: Known = is_article_id, *, line: in
     raise InvalidInput(
         f"{source}: {_quote(stranger)} is not an id (in {_quote(text)}).",
         invalid_input=_quote(text),
-        recovery_hint="Give one id per line; numbers inside text are not read as PMIDs. "
+        recovery_hint="Give only ids, e.g. one per line. Numbers inside text are not read as PMIDs. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
     )
@@ -277,7 +278,7 @@ def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidI
     return InvalidInput(
         f"{name} has no column {' or '.join(columns)}: its first line is {_quote(header)}.",
         invalid_input=_quote(header),
-        recovery_hint=f"Rename the column of ids to {columns[0]}, or give one id per line. "
+        recovery_hint=f"Rename the column of ids to {columns[0]}, or give a file with one id per line. "
         "`entrez-kit check FILE` reads references.",
         details={"reason": NOT_IDENTIFIERS, "line": 1},
     )
@@ -385,6 +386,6 @@ def _bad_json(name: str, problem: str) -> InvalidInput:
     return InvalidInput(
         f"{name} starts like JSON, but no identifiers can be read from it: {problem}.",
         invalid_input=name,
-        recovery_hint='Give a list of ids, or JSON lines with a "pmid" each.',
+        recovery_hint='Correct the JSON: give a list of ids, or one object with a "pmid" on each line.',
         details={"reason": "bad_json"},
     )

@@ -167,7 +167,7 @@ def _choose_format(
         if flags.get(short):
             if flag not in (None, short):
                 problem = f"--{short} cannot be used with --format {flag}."
-                raise usage_error(problem, f"format={flag}", "Give one of them.")
+                raise usage_error(problem, f"format={flag}", "Give only one of them.")
             flag = short
     if flag is not None:
         return _find_format(str(flag).strip().lower(), formats, f"--format {flag}")
@@ -178,7 +178,7 @@ def _choose_format(
     if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
         return text
     if target is not None and suffix in BY_SUFFIX:
-        return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file")
+        return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file as --output")
     if target is not None and suffix:
         from ._format_errors import unknown_suffix_error
 

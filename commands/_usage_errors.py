@@ -25,7 +25,7 @@ _MAX_COMMANDS: Final = 10
 def convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     """Convert a usage error of typer into ``InvalidInput``."""
     ctx, parameter = getattr(exc, "ctx", None), getattr(exc, "param", None)
-    path = ctx.command_path if ctx is not None else PROGRAM
+    path = ctx.command_path if ctx is not None else f"{PROGRAM} COMMAND"
     argument = getattr(exc, "option_name", None) or (parameter.opts[-1] if parameter is not None else None)
     hint = f"`{path} --help` shows the usage."
     if isinstance(exc, typer.BadParameter) and parameter is not None and exc.message:
@@ -38,7 +38,10 @@ def convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     if extra := _UNEXPECTED.match(message):
         message = f"Unexpected argument: {cut_middle(extra[1], MAX_VALUE)}"
     elif valueless := _NO_VALUE.match(message):
-        message = f"{valueless[1]} needs a value"
+        message, hint = (
+            f"{valueless[1]} needs a value",
+            f"Write the value after {valueless[1]}, or omit {valueless[1]}.",
+        )
     return usage_error(message if message.endswith((".", "?")) else f"{message}.", argument, hint)
 
 

@@ -61,7 +61,8 @@ def info_command(ctx: typer.Context) -> None:
 def clear_command(
     ctx: typer.Context,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask for confirmation. Without a terminal, the command never asks."),
     ] = False,
 ) -> None:
     """Remove every cached reply.

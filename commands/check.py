@@ -229,7 +229,7 @@ def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bo
         raise usage_error(
             f"{what} cannot be corrected.",
             target_option,
-            "--fix is for .bib, .ris and .json files. `entrez-kit fetch - -o refs.nbib` fetches the current records.",
+            "--fix is for .bib, .ris and .json files. `entrez-kit fetch -i FILE -o refs.ris` fetches records of ids.",
         )
     return name_corrected_file(source.path, overwrite=overwrite)
 

@@ -78,7 +78,7 @@ def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> Non
         raise usage_error(
             f"{ids[0]} is an id, not a file of references.",
             f"ids={ids[0]}",
-            f"The records of ids are written by `entrez-kit fetch {ids[0]} -f {target}`.",
+            f"To write the record of an id, run `entrez-kit fetch {ids[0]} -f {target}`.",
         )
     write_references(ctx, read_entries(ctx, files), target.name)
 

@@ -123,7 +123,7 @@ def _open_corpus(ctx: typer.Context) -> "Store":
             came = demo.fill(services)
         if came:
             articles = format_count(came, "invented article was", "invented articles were")
-            note(ctx, f"The demo's corpus was empty: {articles} synced into it, key {demo.KEY}.")
+            note(ctx, f"The demo's corpus was empty: {articles} synced into it, with the key {demo.KEY}.")
     return store_of(services)
 
 
@@ -165,7 +165,7 @@ def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 
     def report_notes(result: RagSearchResult) -> None:
         if not result.results and not store.corpora().corpora:
-            note(ctx, f"The corpus is empty. {NEXT} fills it.")
+            note(ctx, f"The corpus is empty. `{NEXT}` fills it.")
         _note_status(ctx, result)
 
     run(ctx, RAG_SEARCH, request, view, afterwards=report_notes)
@@ -263,7 +263,7 @@ def diff_command(
     """Show the changes of a corpus: records added, revised (and how), retracted, or withdrawn from PubMed.
 
     entrez-kit corpus diff crispr --since 2026-01-01
-    Without a date, the last sync; here for a reference manager: entrez-kit corpus diff crispr -o new.ris
+    Without a date, the changes of the last sync. For a reference manager: entrez-kit corpus diff crispr -o new.ris
     """
     if since_last and since is not None:
         raise usage_error(

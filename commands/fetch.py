@@ -74,7 +74,7 @@ IDS: Final = build_ids_argument("pmids", "PMIDs, PMCIDs, DOIs or URLs with one o
     build_option("query_key", metavar="KEY", help="query_key of `search --history`.", panel=HISTORY),
     build_option("web_env", metavar="ENV", help="web_env of the same search.", panel=HISTORY),
     build_option("retstart", help="Records of this result set to skip.", panel=HISTORY),
-    build_option("retmax", help="Largest number of records of this result set.", panel=HISTORY),
+    build_option("retmax", help="Maximum number of records to fetch from this result set.", panel=HISTORY),
 )
 def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.

@@ -148,7 +148,8 @@ def _open_server(ctx: typer.Context) -> "FileServer":
 
     settings = get_state(ctx).settings
     if settings.demo:
-        raise usage_error("The demo has no files to download.", "demo", "Run the command without --demo.")
+        hint = "Omit --demo, and unset ENTREZ_KIT_DEMO and the setting demo, which have the same effect."
+        raise usage_error("The demo has no files to download.", "demo", hint)
     return FileServer(settings, settings.pubmed_files_url, "ENTREZ_KIT_PUBMED_FILES_URL")
 
 
@@ -215,7 +216,8 @@ def remove_command(
     ctx: typer.Context,
     name: Name,
     yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Do not ask for confirmation. Only a terminal is asked.")
+        bool,
+        typer.Option("--yes", "-y", help="Do not ask for confirmation. Without a terminal, the command never asks."),
     ] = False,
 ) -> None:
     """Remove a copy.

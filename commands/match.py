@@ -122,4 +122,4 @@ def _read_citations(path: Path) -> list[dict[str, str]]:
             details={"reason": "bad_csv"},
         )
     bibtex = path.suffix.lower() in BIBTEX or (str(path) == STDIN and text.lstrip().startswith(("@", "%")))
-    return read_citations(text, bibtex=bibtex)
+    return read_citations(text, name, bibtex=bibtex)

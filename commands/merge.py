@@ -69,8 +69,9 @@ def merge_command(
 ) -> None:
     """Merge files of references from several databases: write each article once, and count the records of each file.
 
-    A merge needs an identifier, or title, authors and place. Preprints and articles, parts, protocols and reports,
-    conference and journal versions, corrections and replies are linked as families, and stay separate records.
+    A merge needs an identifier, or title, authors, journal, volume and pages. Preprints and articles, parts,
+    protocols and reports, conference and journal versions, corrections and replies are linked as families, and stay
+    separate records.
     The exit status is 0 if every pair is decided, and 4 if a person should look at pairs:
     entrez-kit merge pubmed.nbib embase.ris scopus.bib -o unique.ris
     entrez-kit merge pubmed.nbib embase.ris --review decisions.csv -o unique.ris

@@ -51,7 +51,7 @@ CITATIONS: Final = "citation_formats"
     ),
     build_option("max_related_results", "-n", "--max-results"),
     build_option("depth", help="Steps to follow; with 2 or 3, also the relations of the articles found."),
-    build_option("budget", help="Largest number of requests with --depth 2 or 3."),
+    build_option("budget", help="Maximum number of requests with --depth 2 or 3."),
     REGISTRATIONS,
     build_option(
         "citation_styles", "--style", metavar="STYLE", help="Styles of citation_formats.", more="May be repeated."

@@ -147,7 +147,7 @@ def _read_stdin() -> str:
         "fetch_brief_summaries",
         "--summaries",
         default=None,
-        help="Results with title and authors. Default: all if the format prints titles, otherwise 0.",
+        help="Results to list with title and authors. Default: all if the format prints titles, otherwise 0.",
     ),
     build_option("snippet_characters", "--snippets", help="Show the first N characters of each abstract."),
     REGISTRATIONS,
@@ -198,7 +198,9 @@ def search_command(
     strategy: Annotated[
         Path | None,
         typer.Option(
-            "--strategy", metavar="FILE", help="Search the last line of a strategy, translated to PubMed, not QUERY."
+            "--strategy",
+            metavar="FILE",
+            help="File with a strategy. Its last line, translated to PubMed, is searched in place of QUERY.",
         ),
     ] = None,
     since: Annotated[

@@ -102,7 +102,7 @@ KnownFiles = Annotated[
     typer.Option(
         "--known",
         metavar="FILE",
-        help="Known relevant records: PMIDs, PMCIDs and DOIs. A list, or references.",
+        help="File of known relevant records: PMIDs, PMCIDs and DOIs, or references.",
     ),
 ]
 
@@ -126,7 +126,8 @@ def lint_command(
         typer.Option(
             "--known",
             metavar="FILE",
-            help="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs. A file of them.",
+            help="File of known relevant records: PMIDs, PMCIDs and DOIs, or references. "
+            "A NOT that excludes one is an error.",
         ),
     ] = None,
     fail_on: Annotated[

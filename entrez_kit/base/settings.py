@@ -175,7 +175,7 @@ class Settings:
     openai_api_key: SecretStr | None = define_setting("Key for the openai embeddings provider.")
     weaviate_url: str | None = define_setting("Address of a Weaviate server.", kind="url")
     weaviate_api_key: SecretStr | None = define_setting("Key of the Weaviate server.")
-    weaviate_class: str = define_setting("Weaviate collection for chunks.", "PubMedChunk")
+    weaviate_class: str = define_setting("Weaviate collection for the passages of the corpus.", "PubMedChunk")
     weaviate_grpc_port: int | None = define_setting(
         "gRPC port of the Weaviate server; if unset 50051, or 443 for Weaviate Cloud.",
         low=1,
@@ -333,7 +333,7 @@ class Settings:
                 raise InvalidInput(
                     FrontendText(Argument("demo"), " cannot be used with ", Argument("local"), "."),
                     invalid_input=f"local={local}",
-                    recovery_hint="Give one of them.",
+                    recovery_hint="Give only one of them. ENTREZ_KIT_DEMO and ENTREZ_KIT_LOCAL set them too.",
                     details={"reason": "bad_usage"},
                 )
             demo, local = flagged[0], None if flagged[0] else local
@@ -578,13 +578,16 @@ def _read_value(setting: Setting, raw: Any, origin: str) -> Any:
         problem = str(exc)
     redacted_value = redact_value(setting, raw)
     where = origin.removeprefix("environment (").removesuffix(")")
+    source = origin
     if origin == "flag":
         where = setting.variable
     elif where == origin:  # a file
-        where = f"{setting.name} in the {origin}"
+        where, source = f"{setting.name} in the {origin}", f"the {origin}"
+    else:
+        source = f"the variable {where}"
     path = PerFrontend(" `entrez-kit config path` prints the path of the user config.", "")
     raise NotConfigured(
-        f"{setting.variable} {problem} (got {redacted_value!r} from {origin}).",
+        f"{setting.variable} {problem} (got {redacted_value!r} from {source}).",
         invalid_input=f"{setting.name}={redacted_value}",
         recovery_hint=FrontendText(f"Correct {where}, or remove it.", path if origin == "user config" else ""),
         details={"reason": "bad_setting", "setting": setting.name, "origin": origin},

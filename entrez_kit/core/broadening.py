@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TypedDict
 
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import FrontendText, PerFrontend
+from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.core.query_input import has_operator
 from entrez_kit.services.small_replies import DROPPED, NAMED, ESearchReply
@@ -148,7 +149,7 @@ class Broadening:
             named = ", ".join(map(repr, self.required[:NAMED])) + (" ..." if len(self.required) > NAMED else "")
             text = f"The results ({reply.count:,}) are broader than the query: NCBI dropped {named}."
             if self.strict_total is not None:
-                text += f" The query as written finds {self.strict_total:,}."
+                text += f" The query as written finds {format_count(self.strict_total, 'record')}."
             found.insert(0, Warn(code="query_broadened", message=text, terms=list(self.required)))
         if self.is_left_out(broader_results):
             option = PerFrontend("--broader", "broader_results=true", "broader_results=True")

@@ -56,7 +56,7 @@ def normalize_date(text: str) -> str:
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise WrongValue("a date of the calendar", "Correct the month or the day.") from None
+        raise WrongValue("a date that exists", "Correct the month or the day.") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 
@@ -103,7 +103,8 @@ def _unbalanced_error(query: str, field: str, what: str, position: int, problem:
         FrontendText(Argument(field), f": the {what} at character {position} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
-            "Close all quotes and parentheses of the query", PerFrontend("; put single quotes around it", ""), "."
+            "Close all quotes and parentheses of the query.",
+            PerFrontend(" In a shell, put single quotes around the query.", ""),
         ),
         details={"reason": "unbalanced_query", "position": position},
     )
@@ -118,7 +119,9 @@ def quote_filter(value: str, field: str) -> str:
     text = " ".join(value.split())
     if not text or re.search(r'["\[\]\x00-\x1f]', text):
         raise InvalidInput(
-            describe_wrong_value(Argument(field), "a text without quotation marks and square brackets", value),
+            describe_wrong_value(
+                Argument(field), "a text that is not empty and has no quotation marks or square brackets", value
+            ),
             invalid_input=f"{field}={value}",
             recovery_hint="Give one plain value. Write combinations and field tags in the query itself.",
             details={"reason": "bad_filter_value"},
@@ -228,7 +231,7 @@ def check_syntax(query: str, field: str = "query_term") -> None:
     if sign := find_foreign_sign(text):
         service, part = sign
         command = PerFrontend(
-            "`entrez-kit strategy translate` translates it to",
+            "`entrez-kit strategy translate FILE` translates it to",
             "The tool translate_strategy (toolset review) translates it to",
             "`EntrezKit.translate_strategy` translates it to",
         )

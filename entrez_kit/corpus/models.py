@@ -53,7 +53,7 @@ class CheckpointSetRequest(CorpusRequest):
     """The corpus whose checkpoint is set, and the new value."""
 
     query_key: CorpusName
-    last_edat: str = Field(description="UTC time, ISO 8601.")
+    last_edat: str = Field(description="Date or UTC time (ISO 8601), e.g. 2025-01-31.")
 
 
 class UserCheckpointRequest(CheckpointSetRequest):
@@ -73,7 +73,7 @@ class SyncRequest(CorpusRequest):
 
     query_key: CorpusName
     term: QueryText = Field(min_length=1, description="PubMed query, the same each time.")
-    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to repeat.")
+    overlap_days: int = Field(default=5, ge=0, description="Days before the checkpoint to search again.")
 
 
 class UserSyncRequest(SyncRequest):

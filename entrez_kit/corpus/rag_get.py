@@ -79,9 +79,9 @@ def rag_get(services: Services, request: RagGetRequest) -> RagDocument:
             f"The corpus has no record {number}.",
             invalid_input=request.doc_id,
             recovery_hint=FrontendText(
-                *("Call ", NextCall("rag_search"), " for the records of the corpus, call "),
-                *(NextCall("fetch_contents", pmids=[number]), " for the record in PubMed, or call "),
-                *(NextCall("sync_delta"), " with a query that finds this one."),
+                *("To search the corpus, call ", NextCall("rag_search"), ". "),
+                *("To read the record in PubMed, call ", NextCall("fetch_contents", pmids=[number]), ". "),
+                *("To add it to a corpus, call ", NextCall("sync_delta"), " with a query that finds it."),
             ),
             details={"reason": "not_in_corpus"},
         )

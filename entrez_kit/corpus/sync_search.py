@@ -189,7 +189,7 @@ def _warn_of_clock(record: str, moment: str, since: str) -> str:
 
 def _changed_term_error(request: SyncRequest, term: str | None) -> InvalidInput:
     return InvalidInput(
-        FrontendText(Argument("term"), f": {request.query_key!r} was synced with a different query: {term}"),
+        FrontendText(Argument("term"), f": the corpus {request.query_key!r} was synced with a different query: {term}"),
         invalid_input=f"term={request.term}",
         recovery_hint=FrontendText(
             *("Give the same ", Argument("term"), ", or another ", Argument("query_key")),

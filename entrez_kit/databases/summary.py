@@ -68,7 +68,7 @@ def build_missing_ids_error(
     """
     messages: dict[IdStatus, str] = {
         "not_found": f"The database {db} has no record of {{}}.",
-        "invalid": f"Not ids of {db}: {{}}.",
+        "invalid": f"Not ids of the database {db}: {{}}.",
     }
     cause = FrontendText("Check the ids")
     if rettype is not None:

@@ -148,7 +148,9 @@ def explain_exclusion(settings: Settings, service: str) -> str | None:
         return "EUROPEPMC_ENABLED=false"
     if service == "unpaywall" and settings.unpaywall_email is None:
         return "UNPAYWALL_EMAIL is not set"
-    if service in ("crossref", "openalex") and service not in parse_sources(settings.check_sources):
+    if service in ("crossref", "openalex") and service not in parse_sources(
+        settings.check_sources, "ENTREZ_KIT_CHECK_SOURCES"
+    ):
         return f"ENTREZ_KIT_CHECK_SOURCES does not name {service}"
     return None
 

@@ -78,11 +78,11 @@ class FulltextRequest(Request):
     )
     include_references: bool = Field(default=False, description="Include reference lists.")
     sections: list[str] = Field(
-        default=[], max_length=50, description="Only sections with these in the title, e.g. methods."
+        default=[], max_length=50, description="Only sections with this text in the title, e.g. methods."
     )
-    max_sections: int | None = Field(default=None, ge=1, le=50, description="Sections per article.")
+    max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum sections per article.")
     max_characters: int | None = Field(
-        default=None, ge=1, le=MAX_CHARACTERS, description="Characters of text per article."
+        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum characters of text per article."
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",
@@ -167,7 +167,7 @@ def build_missing_error(
         return UpstreamError(message, recovery_hint=ask, details={**details, "reason": "incomplete"})
     pmids = [item.id for item in unavailable if item.id_type == "pmid"]
     abstract = NextCall("fetch_contents", pmids=pmids or ...)
-    hint = FrontendText("`unavailable` lists the answer of each source. For abstracts, call ", abstract, ".")
+    hint = FrontendText("`unavailable` has the result of each source. For abstracts, call ", abstract, ".")
     if any(attempt.detail == UNPAYWALL_OFF for attempt in tried):
         hint = FrontendText(hint, " Set UNPAYWALL_EMAIL to search for open-access copies.")
     if failed:

@@ -104,7 +104,7 @@ class CopyEntrez(LocalEntrez):
 
     def _missing_error(self, contents: str, part: str) -> NotConfigured:
         has = "PubMed and MeSH" if "mesh" in self._state.databases else "PubMed"
-        hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request to NCBI.")
+        hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request.")
         if part == "mesh":
             hint = FrontendText(
                 run(f"local import {self._name} desc2026.xml", "Ask the operator of the server to import a MeSH file"),

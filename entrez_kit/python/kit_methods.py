@@ -216,9 +216,9 @@ class Methods(OperationRunner):
             pmcids: PMCIDs.
             dois: DOIs, e.g. 10.1000/1.
             include_references: Include reference lists.
-            sections: Only sections with these in the title, e.g. methods.
-            max_sections: Sections per article. From 1 to 50.
-            max_characters: Characters of text per article. From 1 to 1000000.
+            sections: Only sections with this text in the title, e.g. methods.
+            max_sections: Maximum sections per article. From 1 to 50.
+            max_characters: Maximum characters of text per article. From 1 to 1000000.
             overflow_mode: outline gives each section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
 
@@ -563,7 +563,7 @@ class Methods(OperationRunner):
         Args:
             query_key: Corpus name.
             term: PubMed query, the same each time.
-            overlap_days: Days before the checkpoint to repeat.
+            overlap_days: Days before the checkpoint to search again.
 
         Returns:
             What a sync did; ``inserted + updated + skipped == pmids_processed``.
@@ -664,7 +664,7 @@ class Methods(OperationRunner):
 
         Args:
             query_key: Corpus name.
-            last_edat: UTC time, ISO 8601.
+            last_edat: Date or UTC time (ISO 8601), e.g. 2025-01-31.
 
         Returns:
             Confirmation that the checkpoint was set.
@@ -726,7 +726,7 @@ class Methods(OperationRunner):
             term: Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".
             max_results: How many UIDs to return. From 1 to 100000.
             offset: How many results to skip.
-            sort: Order of results, by the database's own name.
+            sort: Order of results, named as in this database, e.g. relevance.
             min_date: Earliest date: YYYY[/MM[/DD]].
             max_date: Latest date: YYYY[/MM[/DD]].
             date_type: Kind of date to compare, e.g. pdat or mdat.
@@ -871,7 +871,7 @@ class Methods(OperationRunner):
             query_key: Corpus name.
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
-            references: Also look up the works that they cite.
+            references: Also check the works that the articles cite.
 
         Returns:
             The works with findings, by PMID; ``counts`` has the number of works with each status, of all ``total``
@@ -944,7 +944,7 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            dialect: Syntax of unclear lines: pubmed, ovid, embase, ebsco, wos (Web of Science), scopus or cochrane.
             proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
                 AND, which misses no record but finds more.
             words: Words that replace a truncated word if PubMed cannot truncate it.
@@ -982,13 +982,13 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            dialect: Syntax of unclear lines: pubmed, ovid, embase, ebsco, wos (Web of Science), scopus or cochrane.
             proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
                 AND, which misses no record but finds more.
             words: Words that replace a truncated word if PubMed cannot truncate it.
             words_name: Origin of the words, for the report.
             online: Count the lines in PubMed and look up the headings in MeSH.
-            known: Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.
+            known: Known relevant records: PMIDs, PMCIDs and DOIs. A NOT that excludes one is an error.
             ignore: Codes of findings to leave out, such as language-limit.
             mesh: MeSH file with the present headings, such as desc2026.gz.
 
@@ -1010,11 +1010,11 @@ class Methods(OperationRunner):
     ) -> "MergeResult":
         """Merge files of references from several databases: link duplicates and families, and count per file.
 
-        Use it before screening. Records are linked, never deleted. A merge needs an identifier, or title, authors and
-        place; each has its reason. Preprints and articles, parts, protocols and reports, conference and journal
-        versions, corrections and replies are linked as families. Pairs without enough data are undecided: decide them
-        with decisions. Undo a merge with separate or the decision different. Example: files [{"file": "a.ris", "text":
-        "TY - JOUR ..."}].
+        Use it before screening. Records are linked, never deleted. A merge needs an identifier, or title, authors,
+        journal, volume and pages; each has its reason. Preprints and articles, parts, protocols and reports, conference
+        and journal versions, corrections and replies are linked as families. Pairs without enough data are undecided:
+        decide them with decisions. Undo a merge with separate or the decision different. Example: files [{"file":
+        "a.ris", "text": "TY - JOUR ..."}].
 
         Args:
             files: Files of records, in any order.
@@ -1050,7 +1050,7 @@ class Methods(OperationRunner):
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
-            dialect: Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.
+            dialect: Syntax of unclear lines: pubmed, ovid, embase, ebsco, wos (Web of Science), scopus or cochrane.
             proximity: `near` translates distances to PubMed's proximity search if possible. `and` replaces them with
                 AND, which misses no record but finds more.
             words: Words that replace a truncated word if PubMed cannot truncate it.

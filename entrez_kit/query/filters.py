@@ -41,7 +41,7 @@ def find_filter(key: str) -> str:
 def explain_unknowable(key: str) -> str | None:
     """Return why no copy of PubMed can answer a filter; None if the records answer it."""
     if _LINKOUT.fullmatch(key):
-        return "it needs LinkOut data, which the records of PubMed do not contain"
+        return "it needs the links to publishers (LinkOut), which the records of PubMed do not contain"
     if _BOOKS.fullmatch(key):
         return "books are not in the files of PubMed"
     if _STRATEGIES.fullmatch(key):

@@ -45,7 +45,7 @@ class AuditRequest(Request):
     query_key: str = Field(min_length=1, description="Corpus name.")
     sources: StatusSources = None
     retraction_watch: RetractionWatchFile = None
-    references: bool = Field(default=True, description="Also look up the works that they cite.")
+    references: bool = Field(default=True, description="Also check the works that the articles cite.")
 
 
 class DoubtfulWork(Result):

@@ -155,7 +155,7 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for references without exactly one certain record."""
         named = join_names(result.key for result in self.missing)
-        invalid = (InvalidInput, f"Not enough fields for {named}.", TOO_LITTLE_HINT, "invalid_citations")
+        invalid = (InvalidInput, f"Too few fields to look up {named}.", TOO_LITTLE_HINT, "invalid_citations")
         return build_missing_error(
             self.missing,
             self.found,

@@ -36,7 +36,7 @@ class ScreenImportRequest(ReviewRequest):
     decision: Choice | None = Field(
         default=None, description="Decision on all records of the files: include, exclude or not_retrieved."
     )
-    reason: str = Field(default="", max_length=500, description="Reason of exclusions that have none.")
+    reason: str = Field(default="", max_length=500, description="Reason for exclusions that have none in the file.")
     automation: bool = Field(default=False, description="A program decided, not people.")
     replace: bool = Field(default=False, description="Replace earlier decisions that differ.")
 
@@ -90,7 +90,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
             recovery_hint=FrontendText(
                 *("If all records have the same decision (Covidence), add ", Argument("decision", "exclude"), " or "),
                 *("include. Otherwise export the file with notes (Rayyan) or labels (ASReview), or give a table with "),
-                "the columns id and decision.",
+                "the columns id and decision (include, exclude or not_retrieved).",
             ),
             details={"reason": "no_decisions"},
         )

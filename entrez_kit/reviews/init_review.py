@@ -29,7 +29,7 @@ class InitRequest(Request):
     strategy: StrategyText = Field(description="The strategy of the search of PubMed, as printed.")
     title: str = Field(default="", max_length=2_000, description="Title of the review.")
     dialect: Dialect | None = Field(
-        default=None, description="Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, ..."
+        default=None, description="Syntax of unclear lines: pubmed, ovid, embase, ebsco, wos, ..."
     )
 
 

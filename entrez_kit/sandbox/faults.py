@@ -10,7 +10,6 @@ from threading import Lock
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput, wrong_value
-from entrez_kit.base.frontend_text import list_choices
 from entrez_kit.local.eutils.listener import Cut, Strike
 from entrez_kit.local.eutils.replies import HTML, JSON, XML, LocalReply, answer_failure, answer_json, answer_text
 from entrez_kit.sandbox import limits
@@ -44,7 +43,7 @@ def check_faults(faults: Mapping[str, float]) -> dict[str, float]:
     """
     for kind, probability in faults.items():
         if kind not in KINDS:
-            raise _faults_error(kind, f"a kind of fault, {list_choices(list(KINDS))}")
+            raise _faults_error(kind, "a known kind of fault")
         if not 0 <= probability <= 1:  # also refuses NaN
             raise _faults_error(f"{kind}={probability:g}", "KIND=SHARE with a share from 0 to 1")
     if sum(faults.values()) > 1 + 1e-9:

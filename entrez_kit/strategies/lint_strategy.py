@@ -42,7 +42,7 @@ class LintRequest(StrategyRequest):
     known: list[str] | None = Field(
         default=None,
         max_length=MAX_KNOWN,
-        description="Known relevant records, which no NOT may exclude: PMIDs, PMCIDs and DOIs.",
+        description="Known relevant records: PMIDs, PMCIDs and DOIs. A NOT that excludes one is an error.",
     )
     ignore: Annotated[list[str], BeforeValidator(split_at_commas)] = Field(
         default_factory=list, description="Codes of findings to leave out, such as language-limit."

@@ -28,7 +28,7 @@ class StrategyRequest(Request):
     strategy: StrategyText = Field(description="The strategy: its lines as printed, with or without numbers.")
     dialect: Dialect | None = Field(
         default=None,
-        description="Syntax of lines that do not show it: pubmed, ovid, embase, ebsco, wos, scopus or cochrane.",
+        description="Syntax of unclear lines: pubmed, ovid, embase, ebsco, wos (Web of Science), scopus or cochrane.",
     )
     proximity: Proximity = Field(
         default="near",

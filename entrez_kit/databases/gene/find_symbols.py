@@ -121,7 +121,7 @@ class Symbols(BatchedOutcomes[str, SymbolOutcome]):
         choose = FrontendText("An ambiguous symbol lists its candidates; give ", Argument("organism"), " to choose.")
         search = FrontendText("Check the spelling, or search by name: call ", NextCall("search_genes", query=...), ".")
         if statuses == {"not_found"}:
-            message, hint = f"No gene has the symbol {named} ({share}).", search
+            message, hint = f"No gene was found for {named} ({share}).", search
         elif "ambiguous" in statuses:
             message, hint = f"No single gene for {share}: {named}.", choose
         else:

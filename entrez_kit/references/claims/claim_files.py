@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
+from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.sentences import yield_sentence_breaks
 from entrez_kit.base.tables import TableError, detect_delimiter, name_cells, read_rows
@@ -31,6 +32,10 @@ DOCUMENTS: Final = (".docx", ".tex", ".xml", ".nxml", ".jats")
 HINT: Final = (
     "Name a .csv or .tsv file with the columns claim and id, a .jsonl file with these fields, or a draft (.md, .docx, "
     ".tex, .xml)."
+)
+KEYS_HINT: Final = (
+    "Give a bibliography (.bib, .ris, .json or .nbib) with these keys. Each of its references needs a PMID, PMCID or "
+    "DOI."
 )
 TEXT_COLUMNS: Final[Sequence[str]] = ("claim", "quote", "quotation", "sentence", "statement", "text")
 _KINDS_OF_ID: Final = ("pmid", "pmids", "pmcid", "pmcids", "doi", "dois")
@@ -97,7 +102,7 @@ def read_claims(text: str, name: str, kind: str, bibliography: Sequence[Referenc
         claim_file = ClaimFile(list(_read_rows(rows, name, keys)))
     if not claim_file.claims:
         what = "no sentence of this draft has a citation" if kind == "md" else "this file does not contain a claim"
-        raise unreadable_error(name, what, hint=HINT)
+        raise _no_claims_error(name, what, claim_file)
     return claim_file
 
 
@@ -136,9 +141,17 @@ def read_document_claims(
     keys |= {reference.key: _find_id(reference) for reference in (*manuscript.references, *bibliography)}
     claim_file = _read_paragraphs(text, keys, has_list=bool(manuscript.references))
     if not claim_file.claims:
-        raise unreadable_error(name, "no sentence of this document cites a PMID, PMCID or DOI", hint=HINT)
+        raise _no_claims_error(name, "no sentence of this document cites a PMID, PMCID or DOI", claim_file)
     claim_file.warnings = [*manuscript.warnings, *claim_file.warnings]
     return claim_file
+
+
+def _no_claims_error(name: str, problem: str, claim_file: ClaimFile) -> InvalidInput:
+    """Return the error for a file without claims. If its citations have no known id, it names them."""
+    for warning in claim_file.warnings:
+        if warning.code == "unknown_keys":
+            return unreadable_error(name, f"no claim can be checked. {warning.message[:-1]}", hint=KEYS_HINT)
+    return unreadable_error(name, problem, hint=HINT)
 
 
 def _find_id(reference: Reference) -> str | None:

@@ -22,25 +22,25 @@ COLUMNS: Final = {
 """The fields, with the column names that are recognized for each."""
 
 
-def read_citations(text: str, *, bibtex: bool) -> list[dict[str, str]]:
-    """Read references from the text of a file. Each is a mapping with fields of ``Citation``.
+def read_citations(text: str, name: str, *, bibtex: bool) -> list[dict[str, str]]:
+    """Read references from the text of the file ``name``. Each is a mapping with fields of ``Citation``.
 
     Raises:
         InvalidInput: the file has no references, or a reference cannot be read. The message has its line.
     """
-    citations = _read_bibtex_citations(text) if bibtex else _read_csv_citations(text)
+    citations = _read_bibtex_citations(text, name) if bibtex else _read_csv_citations(text, name)
     if not citations:
         raise InvalidInput(
-            "The file does not contain a reference.",
+            f"{name} does not contain a reference.",
             recovery_hint="Give a BibTeX file, or a CSV file with a header such as journal,year,volume,page,author.",
             details={"reason": "no_references"},
         )
     return citations
 
 
-def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
+def _read_bibtex_citations(text: str, name: str) -> list[dict[str, str]]:
     citations = []
-    for reference in read_bibtex(text, "The BibTeX file").references:
+    for reference in read_bibtex(text, name).references:
         first = reference.authors[0] if reference.authors else None
         values = {
             "key": reference.key,
@@ -56,14 +56,14 @@ def _read_bibtex_citations(text: str) -> list[dict[str, str]]:
     return citations
 
 
-def _read_csv_citations(text: str) -> list[dict[str, str]]:
+def _read_csv_citations(text: str, file: str) -> list[dict[str, str]]:
     citations = []
     try:
         columns, rows = read_table(text)
         names = {_normalize_column(name) for name in columns}
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
-                f"The file has no column for references: its first line is {quote_value(', '.join(columns))}.",
+                f"{file} has no column for references: its first line is {quote_value(', '.join(columns))}.",
                 recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
                 "line.",
                 details={"reason": "bad_csv"},
@@ -72,7 +72,7 @@ def _read_csv_citations(text: str) -> list[dict[str, str]]:
             citations.append(_build_citation({_normalize_column(name): value for name, value in row.items() if name}))
     except TableError as exc:
         raise InvalidInput(
-            f"The CSV file cannot be read: line {exc.line}: {exc.problem}.",
+            f"{file}, line {exc.line}: {exc.problem}.",
             recovery_hint="Correct this line, or give the references as BibTeX.",
             details={"reason": "bad_csv"},
         ) from None

@@ -127,7 +127,7 @@ _REQUIRED = _compile_any(
 )
 
 HISTORY_HINT: Final = FrontendText(
-    "NCBI stores a history for some hours. Search again and use the new ",
+    "NCBI keeps a result set for some hours. Search again and use the new ",
     *(Argument("web_env"), " and ", Argument("query_key"), "."),
 )
 PAGING_HINT: Final = "PubMed returns only the first 9,999 records of a search. Narrow the query, for example by date."
@@ -214,7 +214,7 @@ def _check_history(error_text: str, call: Call, sent_credentials: frozenset[str]
     if parameter is None:
         return None
     return _invalid_error(
-        f"NCBI does not know this history: {error_text}", call, parameter, "history_unknown", HISTORY_HINT
+        f"NCBI does not have this result set: {error_text}", call, parameter, "history_unknown", HISTORY_HINT
     )
 
 

@@ -339,7 +339,7 @@ def test_a_value_that_is_not_a_whole_number_is_rejected(sources: Sources, bad: s
 def test_a_toml_value_of_the_wrong_type_is_rejected_with_the_file(sources: Sources, bad: str) -> None:
     sources.user_config(f"ncbi_max_retries = {bad}")
 
-    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES must be a whole number .* from user config"):
+    with pytest.raises(NotConfigured, match=r"NCBI_MAX_RETRIES must be a whole number .* from the user config"):
         sources.load()
 
 

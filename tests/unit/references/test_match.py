@@ -160,7 +160,7 @@ def test_hostile_tables_are_read_or_rejected_quickly(content: str) -> None:
     started = time.process_time()
 
     with suppress(InvalidInput):
-        read_citations(content, bibtex=False)
+        read_citations(content, "refs.csv", bibtex=False)
 
     assert time.process_time() - started < 2
 
@@ -192,7 +192,7 @@ def test_references_are_read_from_bibtex() -> None:
       year=2024, volume={12}, pages={737--8}}
     """
 
-    assert read_citations(text, bibtex=True) == [
+    assert read_citations(text, "refs.bib", bibtex=True) == [
         {
             "journal": "J. Inv. Res.",
             "year": "2024",
@@ -207,8 +207,8 @@ def test_references_are_read_from_bibtex() -> None:
 
 
 def test_a_damaged_bibtex_entry_is_named_with_its_line() -> None:
-    with pytest.raises(InvalidInput, match="line 2") as caught:
-        read_citations("\n@article{x, title={abc\n", bibtex=True)
+    with pytest.raises(InvalidInput, match=r"refs\.bib, line 2") as caught:
+        read_citations("\n@article{x, title={abc\n", "refs.bib", bibtex=True)
 
     assert caught.value.details["line"] == 2
 
@@ -216,7 +216,7 @@ def test_a_damaged_bibtex_entry_is_named_with_its_line() -> None:
 def test_references_are_read_from_csv_with_any_usual_separator() -> None:
     text = "\ufeffKey;Journal;Year;Volume;Pages;Author\nr1;J Inv;2024-05-01;12;e12-e19;Doe J\n;;;;;\n"
 
-    assert read_citations(text, bibtex=False) == [
+    assert read_citations(text, "refs.csv", bibtex=False) == [
         {
             "journal": "J Inv",
             "year": "2024",
@@ -232,7 +232,7 @@ def test_references_are_read_from_csv_with_any_usual_separator() -> None:
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "journal,year\n"])
 def test_a_csv_without_references_is_rejected(text: str) -> None:
     with pytest.raises(InvalidInput):
-        read_citations(text, bibtex=False)
+        read_citations(text, "refs.csv", bibtex=False)
 
 
 def test_the_upper_bound_of_a_similarity_is_never_below_the_similarity() -> None:

@@ -100,13 +100,16 @@ LookUp = Callable[[Work], SourceStanding]
 """Returns the result of one source for a work."""
 
 
-def parse_sources(text: str | None) -> list[SourceName]:
+def parse_sources(text: str | None, argument: str = "sources") -> list[SourceName]:
     """Parse a comma-separated list of sources; without a list, return all sources.
+
+    Args:
+        argument: the argument or the variable that has the list, for the error.
 
     Raises:
         InvalidInput: a source does not exist.
     """
-    return parse_names(text, SOURCES, noun="source", argument="sources") or list(SOURCES)
+    return parse_names(text, SOURCES, noun="source", argument=argument) or list(SOURCES)
 
 
 def combine_results(standings: Sequence[SourceStanding]) -> Verdict:
@@ -162,7 +165,7 @@ class Sources:
         retraction_watch: str | Path | None = None,
     ) -> None:
         self.services = services
-        self.enabled = list(enabled or parse_sources(services.settings.check_sources))
+        self.enabled = list(enabled or parse_sources(services.settings.check_sources, "ENTREZ_KIT_CHECK_SOURCES"))
         self._copy = services.settings.copy_label
         if self._copy:
             self.enabled = [name for name in self.enabled if name in IN_COPY]

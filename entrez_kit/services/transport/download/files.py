@@ -191,6 +191,7 @@ class FileServer:
     def _error(self, path: str, reason: str, problem: str, **details: object) -> UpstreamError:
         return UpstreamError(
             f"{path} could not be downloaded: {problem}.",
-            recovery_hint=f"Run the command again: it continues. {self._name} sets another address.",
+            recovery_hint="Check the network connection, and run the command again: it continues. "
+            f"{self._name} sets another address.",
             details={"reason": reason, "file": path, **details},
         )

@@ -165,6 +165,7 @@ def test_a_pmcid_column_needs_no_letters() -> None:
         ("{not json", "json", "line 1 is not valid JSON"),
         ("[1]", "json", "not an object"),
         ("Nothing is cited.", "md", "no sentence of this"),
+        ("It moves [@nobody].", "md", "No PMID, PMCID or DOI is known for these citations: @nobody"),
         ('claim,id\n"' + "x" * 1_100_000 + '",1\n', "csv", "field larger"),
     ],
 )
