@@ -70,7 +70,7 @@ SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms
 
 
 def check_balance(query: str, field: str = "query_term") -> None:
-    """Refuse a query with an unpaired quote or parenthesis.
+    """Refuse a query with an unpaired quotation mark or parenthesis.
 
     Args:
         query: the query.
@@ -98,12 +98,32 @@ def check_balance(query: str, field: str = "query_term") -> None:
         raise _unbalanced_error(query, field, "opening parenthesis", open_positions[-1], "is not closed")
 
 
+def check_entrez_balance(query: str, field: str) -> None:
+    """Refuse a query of Entrez with an unpaired quotation mark or parenthesis, or an open square bracket.
+
+    A filter after an open square bracket would be a part of the field tag.
+
+    Raises:
+        InvalidInput: the message names the character and its position, counted from 1.
+    """
+    check_balance(query, field)
+    masked = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), query)
+    open_positions: list[int] = []
+    for position, character in enumerate(masked, start=1):
+        if character == "[":
+            open_positions.append(position)
+        elif character == "]" and open_positions:
+            open_positions.pop()
+    if open_positions:
+        raise _unbalanced_error(query, field, "square bracket", open_positions[-1], "is not closed")
+
+
 def _unbalanced_error(query: str, field: str, what: str, position: int, problem: str) -> InvalidInput:
     return InvalidInput(
         FrontendText(Argument(field), f": the {what} at character {position} {problem}."),
         invalid_input=f"{field}={query}",
         recovery_hint=FrontendText(
-            "Close all quotes and parentheses of the query.",
+            "Close all quotation marks, parentheses and square brackets of the query.",
             PerFrontend(" In a shell, put single quotes around the query.", ""),
         ),
         details={"reason": "unbalanced_query", "position": position},
@@ -177,7 +197,7 @@ def read_query(query: str, field: str = "query_term") -> QueryInput:
         field: the name of the argument, for messages.
 
     Raises:
-        InvalidInput: a quote or parenthesis is not closed.
+        InvalidInput: a quotation mark, parenthesis or square bracket is not closed.
     """
     warnings = []
     text = query.translate(_TYPOGRAPHIC)
@@ -186,7 +206,7 @@ def read_query(query: str, field: str = "query_term") -> QueryInput:
         message = f"Typographic characters in the query were replaced by plain ones: {' '.join(changed)}"
         warnings.append(Warn(code="typographic_characters", message=message))
     text = " ".join(text.split())
-    check_balance(text, field)
+    check_entrez_balance(text, field)
     if words := dict.fromkeys(_LOWERCASE.findall(_QUOTED.sub('"x"', text))):
         message = f"PubMed may read lowercase {' and '.join(map(repr, words))} as a word. Write operators in capitals."
         warnings.append(Warn(code="lowercase_operator", message=message, terms=list(words)))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from entrez_kit.core.query_input import check_entrez_balance
 from entrez_kit.databases.gene.models import MatchKind
 
 _ENTREZ: Final = re.compile(r'["\[\]*]|\S\s+(?:AND|OR|NOT)\s+\S')
@@ -29,7 +30,13 @@ class GeneQuery:
 
     @classmethod
     def of(cls, text: str, *, taxid: int | None = None, current_only: bool = True) -> "GeneQuery":
-        """Build a query that is limited to an organism, with its strains and subspecies, and to current genes."""
+        """Build a query that is limited to an organism, with its strains and subspecies, and to current genes.
+
+        Raises:
+            InvalidInput: the query has Entrez syntax with an unpaired quotation mark, parenthesis or square bracket.
+        """
+        if _ENTREZ.search(text):
+            check_entrez_balance(text, "query")
         conditions = ["alive[prop]"] if current_only else []
         if taxid is not None:
             conditions.append(f"txid{taxid}[Organism]")

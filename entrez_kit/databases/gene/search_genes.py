@@ -34,7 +34,8 @@ def search_genes(services: Services, request: SearchGenesRequest) -> GenePage:
     with only_gene_codes("organism", request.organism):
         organism = find_organism(services, request.organism) if request.organism else None
     taxid = organism.taxid if organism is not None else None
-    query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
+    with only_gene_codes("query", request.query):
+        query = GeneQuery.of(request.query, taxid=taxid, current_only=not request.include_discontinued)
     listing = GeneListing(services, request)
     if organism is not None and organism.corrected:
         message = f"NCBI Taxonomy has no organism {request.organism!r}; the search is for {organism.corrected}."

@@ -565,3 +565,16 @@ def test_a_search_without_results_because_of_the_organism_names_the_organism(gen
         ("filters_emptied", "Without `organism` the query finds 1 gene.")
     ]
     assert genes.search("qqzzxxy", organism="human").warnings == []
+
+
+@pytest.mark.parametrize(
+    ("query", "position"), [("TP53[", 5), ('"TP53', 1), ("TP53[sym] AND (kinase", 15), ("TP53[sym] OR a) NOT b", 15)]
+)
+def test_an_unbalanced_query_in_entrez_syntax_is_rejected_before_any_request(
+    genes: Genes, query: str, position: int
+) -> None:
+    with pytest.raises(AmbiguousQuery) as caught:
+        genes.search(query)
+
+    assert caught.value.details == {"reason": "unbalanced_query", "position": position}
+    assert genes.sandbox.requests() == 0
