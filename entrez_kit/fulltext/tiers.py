@@ -54,7 +54,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
     return read
 
 
-def find_version(services: Services, lookup: ArticleLookup, read: Read) -> str:
+def find_bucket_version(services: Services, lookup: ArticleLookup, read: Read) -> str:
     """Return the latest version of an article in PMC's bucket; "" if PMC has already returned the text."""
     assert lookup.pmcid is not None
     return "" if isinstance(read.get(lookup.pmcid), JatsArticle) else services.pmc_oa.find_latest_version(lookup.pmcid)
