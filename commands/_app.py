@@ -21,7 +21,6 @@ from . import PROGRAM, Ended, ReaderGone, load_command
 from ._options import HELP_NAMES, App, CommandGroup
 from ._state import State
 
-MISSING_COMMAND: Final = "Missing command."
 PUBMED: Final = "PubMed"
 OTHERS: Final = "Genes and other databases"
 CORPUS: Final = "Your corpus"
@@ -151,11 +150,11 @@ def _run_command(arguments: list[str], state: State) -> int:
     try:
         return _call(arguments, state)
     except typer.TyperException as exc:
+        from ._usage_errors import MISSING_COMMAND, convert_usage_error
+
         ctx = getattr(exc, "ctx", None)
         if ctx is not None and exc.message == MISSING_COMMAND and not state.for_machines:
             return _show_help(ctx)
-        from ._usage_errors import convert_usage_error
-
         error: EntrezKitError = convert_usage_error(exc)
     except typer.Abort:
         return int(Exit.INTERRUPTED)

@@ -26,41 +26,46 @@ def unknown_suffix_error(target: Path, accepted: Sequence[Format], files: str) -
     """
     name, opens = _INSTEAD.get(target.suffix.lower(), ("", ""))
     instead = f"{opens} (-o {target.with_suffix('.' + name)}). " if BY_NAME.get(name) in accepted else ""
-    suffixes = ", ".join(f"{suffix} ({one})" for one in accepted for suffix in one.suffixes)
     if files and target.suffix.lower() == ".pdf":
         instead += f"{files} "
     return InvalidInput(
-        f"--output {target}: no format has the suffix {target.suffix}.",
+        _describe_wrong_suffix(target, accepted),
         invalid_input=f"output={target}",
-        recovery_hint=f"{instead}Use one of {suffixes}, or select the format with --format.",
+        recovery_hint=f"{instead}Name another file, or select the format with --format.",
         details={"reason": "bad_usage", "supported": [one.name for one in accepted]},
     )
 
 
-def unsupported_format_error(name: str, accepted: Sequence[Format], files: str, option: str) -> InvalidInput:
+def unsupported_format_error(
+    name: str, accepted: Sequence[Format], files: str, target: Path | None = None
+) -> InvalidInput:
     """Return the error for a format that a command does not have, with the way to get it.
 
     Args:
         name: the format, which may not exist.
         accepted: the formats of the command.
         files: a sentence about the files that the command writes without ``--output``.
-        option: what selects it: ``--format ris`` or "a .ris file as --output".
+        target: the file whose suffix selects the format; None if ``--format`` selects it.
     """
     selected = BY_NAME.get(name)
     lists_ids = any(one.family is Family.IDS for one in accepted) and not any(one.needs_records for one in accepted)
-    way = f" {files}" if files else ""
+    hint = files or "`entrez-kit guide output` describes the formats."
     if selected is not None and selected.needs_records and lists_ids:
-        way = f" For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
+        hint = f"For {name}, pipe PMIDs (-f ids) into `entrez-kit fetch - -f {name}`."
     names = [one.name for one in accepted]
-    message: Text = f"This command does not support {option}."
-    hint = f"Use one of: {', '.join(names)}.{way}"
-    if selected is None:
-        message = describe_wrong_value("--format", list_choices(names), name)
-        near = get_close_matches(name, names, n=2)
-        hint = f"Did you mean {join_with(near, 'or')}?" if near else "`entrez-kit guide output` describes the formats."
+    if selected is None and (near := get_close_matches(name, names, n=2)):
+        hint = f"Did you mean {join_with(near, 'or')}?"
     return InvalidInput(
-        message,
+        _describe_wrong_suffix(target, accepted)
+        if target is not None
+        else describe_wrong_value("--format", list_choices(names), name),
         invalid_input=f"format={name}",
         recovery_hint=hint,
         details={"reason": "unsupported_format", "supported": names},
     )
+
+
+def _describe_wrong_suffix(target: Path, accepted: Sequence[Format]) -> Text:
+    """Return the message for a file whose suffix selects none of the formats of a command."""
+    suffixes = [f"{suffix} ({one})" for one in accepted for suffix in one.suffixes]
+    return describe_wrong_value("--output", f"a file whose suffix is {list_choices(suffixes)}", str(target))

@@ -93,6 +93,11 @@ class SingleOption(TyperOption):
 
     def __init__(self, option: TyperOption) -> None:
         vars(self).update(vars(option))
+        if self.min is not None and self.max is not None:
+            self.help = f"{self.help} From {self.min} to {self.max}."
+
+    def _get_number_range_help_str(self) -> None:
+        """Return no range: the help has it, in the form that ranges of fields of a request have."""
 
     def add_to_parser(self, parser: Any, ctx: Any) -> None:
         """Let the parser collect all values."""

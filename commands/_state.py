@@ -170,7 +170,7 @@ def _choose_format(
                 raise usage_error(problem, f"format={flag}", "Give only one of them.")
             flag = short
     if flag is not None:
-        return _find_format(str(flag).strip().lower(), formats, f"--format {flag}")
+        return _find_format(str(flag).strip().lower(), formats)
     suffix = target.suffix.lower() if target is not None else ""
     text = next((one for one in known if one.family is Family.TEXT), None)
     # The text of a service may have any suffix (.fasta, .gb); that of this program, which a pipe gets too, may not.
@@ -178,7 +178,7 @@ def _choose_format(
     if target is not None and text is not None and accepts_suffix and BY_SUFFIX.get(suffix) not in known:
         return text
     if target is not None and suffix in BY_SUFFIX:
-        return _find_format(BY_SUFFIX[suffix].name, formats, f"a {target.suffix} file as --output")
+        return _find_format(BY_SUFFIX[suffix].name, formats, target)
     if target is not None and suffix:
         from ._format_errors import unknown_suffix_error
 
@@ -191,11 +191,11 @@ def _choose_format(
     return formats.default_on_terminal if on_terminal else formats.default_in_pipe
 
 
-def _find_format(name: str, formats: CommandFormats, option: str) -> Format:
+def _find_format(name: str, formats: CommandFormats, target: Path | None = None) -> Format:
     """Return the format with this name.
 
     Args:
-        option: what selects it, for the message.
+        target: the file whose suffix selects it; None if ``--format`` does.
 
     Raises:
         InvalidInput: the command does not have it.
@@ -204,7 +204,7 @@ def _find_format(name: str, formats: CommandFormats, option: str) -> Format:
     if selected is None or selected not in formats.accepted:
         from ._format_errors import unsupported_format_error
 
-        raise unsupported_format_error(name, formats.accepted, formats.files, option)
+        raise unsupported_format_error(name, formats.accepted, formats.files, target)
     return selected
 
 

@@ -51,7 +51,7 @@ UNCORRECTED: Final = {
 Sources = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",  # typer adds the dots
         help="References (.bib .ris .json .nbib .txt), manuscripts (.docx .tex .md .pdf .xml), PMCIDs or PMIDs, or -.",
     ),
 ]

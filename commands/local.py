@@ -43,7 +43,7 @@ def import_command(
     paths: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE|DIR...",
+            metavar="FILE|DIR",  # typer adds the dots
             help="PubMed baseline and update files, XML from EFetch, jsonl and nbib files, MeSH files, NLM's list of "
             "journals; compressed or not.",
         ),

@@ -43,7 +43,7 @@ def merge_command(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",  # typer adds the dots
             help="Files of records, in any order. .ris .nbib .ciw .bib .json .xml (EndNote) .csv .txt, manuscripts, "
             "or -.",
         ),

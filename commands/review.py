@@ -97,7 +97,7 @@ def import_command(
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",  # typer adds the dots
             help="Files of records. .ris .nbib .ciw .bib .json .xml (EndNote) .csv .txt, or -.",
         ),
     ],
@@ -184,7 +184,7 @@ def screen_import_command(
     options: dict[str, Any],
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="Exports of a screening program (.ris .csv .tsv .xml), or -."),
+        typer.Argument(metavar="FILE", help="Exports of a screening program (.ris .csv .tsv .xml), or -."),
     ],
 ) -> None:
     """Import screening decisions.

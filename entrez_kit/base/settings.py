@@ -504,7 +504,8 @@ def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool)
         return f"{name} is not taken from a project file; use {setting.variable}"
     if in_project and setting.project_range and _is_outside(setting, raw, setting.project_range):
         low, high = setting.project_range
-        return f"{name} in a project file must be between {low} and {high}; it is ignored. Use {setting.variable}"
+        accepted = f"a whole number from {low} to {high}"
+        return f"{name} in a project file must be {accepted}; it is ignored. Use {setting.variable}"
     if not in_project and not setting.in_user_file:
         return f"{name} is not taken from the user config; use {setting.variable}"
     if not in_project and setting.kind == "secret" and not is_private:

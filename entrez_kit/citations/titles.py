@@ -111,11 +111,11 @@ def add_full_stops(short: str, title: str | None) -> str:
     short = _PLACES.sub(r"\g<0>.", short)
     if "." in short.replace(".)", ")") or len(short) > MAX_NAME or len(title or "") > MAX_NAME:
         return short
-    words = [_fold(word) for word in re.findall(r"[\w'’&]+", title or "")]
+    words = [_fold_letters(word) for word in re.findall(r"[\w'’&]+", title or "")]
     place = 0
     marked: list[str] = []
     for part in short.split():
-        letters = _fold(part)
+        letters = _fold_letters(part)
         match = next((n for n in range(place, len(words)) if letters and abbreviates(letters, words[n])), None)
         if match is not None:
             place = match + 1
@@ -131,6 +131,6 @@ def abbreviates(part: str, word: str) -> bool:
     return part[:1] == word[:1] and all(letter in rest for letter in part)
 
 
-def _fold(word: str) -> str:
+def _fold_letters(word: str) -> str:
     """Return the letters of a word in lower case without accents."""
     return "".join(letter for letter in unicodedata.normalize("NFKD", word.casefold()) if letter.isalnum())

@@ -94,7 +94,7 @@ def compare(
     with Services(
         probe_settings, transport=Transport(probe_settings, watch=recorder.watch, responder=responder)
     ) as services:
-        requested = examples or _choose_examples(services, unreached)
+        requested = examples or choose_examples(services, unreached)
         run = _ProbeRun(services, requested, unreached, recorder, _ProgressCounter(progress, len(probes)))
         groups = [list(rows) for _, rows in groupby(probes, lambda probe: probe.service)]
         with ThreadPoolExecutor(max_workers=len(groups), thread_name_prefix="entrez-kit doctor") as pool:
@@ -167,7 +167,7 @@ class _ProbeRun:
         return compared
 
 
-def _choose_examples(services: Services, unreached: Collection[str]) -> Examples:
+def choose_examples(services: Services, unreached: Collection[str]) -> Examples:
     """Return the examples for the probes: those of the sandbox if the sandbox answers."""
     settings = services.settings
     if settings.offline or NAMES["eutils"] in unreached or not is_loopback(urlsplit(settings.eutils_url).hostname):

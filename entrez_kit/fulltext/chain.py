@@ -103,10 +103,10 @@ def _read_pmc(services: Services, lookups: Sequence[ArticleLookup], hits: "Europ
     For a single batch, the versions in PMC's bucket are requested at the same time, to save waiting. If there are more
     batches, the bucket is asked only about articles that PMC did not return.
     """
-    from entrez_kit.fulltext.tiers import find_version, read_pmc
+    from entrez_kit.fulltext.tiers import find_bucket_version, read_pmc
 
     read: Read = {}
-    finders = [partial(find_version, services, lookup, read) for lookup in lookups]
+    finders = [partial(find_bucket_version, services, lookup, read) for lookup in lookups]
     versions: Sequence[Callable[[], str]] = start_all(finders) if is_only else finders
     read |= read_pmc(services, lookups)
     _run_parallel(

@@ -54,7 +54,7 @@ def read_pmc(services: Services, lookups: Sequence[ArticleLookup]) -> Read:
     return read
 
 
-def find_version(services: Services, lookup: ArticleLookup, read: Read) -> str:
+def find_bucket_version(services: Services, lookup: ArticleLookup, read: Read) -> str:
     """Return the latest version of an article in PMC's bucket; "" if PMC has already returned the text."""
     assert lookup.pmcid is not None
     return "" if isinstance(read.get(lookup.pmcid), JatsArticle) else services.pmc_oa.find_latest_version(lookup.pmcid)
@@ -136,8 +136,8 @@ def _fetch_from_bucket(
     services: Services, lookup: ArticleLookup, version: Callable[[], str], before: Answer
 ) -> JatsArticle | Answer:
     try:
-        read = partial(_read_article, lookup=lookup)
-        reply = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=_is_article).value
+        read = partial(read_requested_article, lookup=lookup)
+        reply = services.pmc_oa.fetch_article(lookup.pmcid or "", version(), read=read, keep=is_cacheable).value
     except (EntityNotFound, InvalidInput):
         return before.combine(Answer("miss", f"{_BUCKET}: not there"))
     except EntrezKitError as exc:
@@ -147,7 +147,7 @@ def _fetch_from_bucket(
     return before.combine(Answer(reply.outcome, f"{_BUCKET}: {reply.detail}", reply.front))
 
 
-def _read_article(
+def read_requested_article(
     content: bytes, lookup: ArticleLookup, pmcid: str | None = None, title: str = ""
 ) -> JatsArticle | Answer:
     """Read the first article of a document.
@@ -168,7 +168,7 @@ def _read_article(
     return _check_text(article)
 
 
-def _is_article(read: JatsArticle | Answer) -> bool:
+def is_cacheable(read: JatsArticle | Answer) -> bool:
     """Return whether a reply may be cached: one that could not be parsed is requested again."""
     return isinstance(read, JatsArticle) or read.outcome == "no-body"
 
@@ -287,9 +287,9 @@ def _fetch_from_europepmc(services: Services, lookup: ArticleLookup, hits: Europ
     if expected_id is None:
         return Answer("no-fulltext", f"EPMC source {source or 'unknown'} has no PMC counterpart")
     pmcid = expected_id if expected_id.startswith("PMC") else None
-    read = partial(_read_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
+    read = partial(read_requested_article, lookup=lookup, pmcid=pmcid, title=ids.get("title", ""))
     try:
-        reply = services.europepmc.fetch_full_text(expected_id, read=read, keep=_is_article).value
+        reply = services.europepmc.fetch_full_text(expected_id, read=read, keep=is_cacheable).value
     except (EntityNotFound, InvalidInput):
         return Answer("no-fulltext", f"Europe PMC has no full text of {expected_id}")
     if isinstance(reply, Answer):

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.markup import END, write_scripts
-from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, read_text, tidy
+from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, read_text, unwrap_lines
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that are also variables in formulas: "a<b" is not markup."""
@@ -69,7 +69,7 @@ def convert_to_plain_text(text: str | None) -> str:
     text = _INVISIBLE.sub("", text)
     if "<" in text:
         text = write_scripts(_remove_markup(text))
-    return _RUN.sub(" ", tidy(text))
+    return _RUN.sub(" ", unwrap_lines(text))
 
 
 def split_abstract(text: str | None) -> list[dict[str, str]]:

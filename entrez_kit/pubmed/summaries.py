@@ -173,7 +173,7 @@ def _read_summary(fields: Fields) -> BriefSummary:
     )
 
 
-def format_source(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
+def format_place_of_publication(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
     """Format the place of publication as PubMed does: J Inv Res. 2024 Mar;12(2):737-8."""
     place = volume + (f"({issue})" if issue else "")
     tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
@@ -187,7 +187,7 @@ def _read_source(fields: Fields, published: str) -> str:
     volume, issue, pages = (str(fields.get(name) or "") for name in ("volume", "issue", "pages"))
     if (volume or issue) and not pages and (located := _PII.search(str(fields.get("elocationid") or ""))):
         pages = find_article_number([("pii", located[1], True)]) or ""
-    return format_source(journal, published, volume, issue, pages)
+    return format_place_of_publication(journal, published, volume, issue, pages)
 
 
 def _read_pmcid(text: str) -> str | None:

@@ -43,7 +43,7 @@ def quote_term(text: str, label: str) -> str:
     return f'"{text}"[{label}]'
 
 
-def quote_value(text: str, label: str) -> str:
+def print_field_value(text: str, label: str) -> str:
     """Return a value as PubMed prints it: in lower case and in quotes, with the name of its field."""
     return quote_term(" ".join(text.lower().split()), label)
 

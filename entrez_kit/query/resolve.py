@@ -17,7 +17,7 @@ from entrez_kit.query.lexer import NCBI_MESSAGES
 from entrez_kit.query.mapping import MAX_NAME_WORDS, map_phrase, match_any, to_leaf
 from entrez_kit.query.mesh import Vocabulary
 from entrez_kit.query.parser import Operand, Syntax, fold_tree, parse
-from entrez_kit.query.printing import print_query, print_words, quote_term, quote_value
+from entrez_kit.query.printing import print_field_value, print_query, print_words, quote_term
 from entrez_kit.query.resolve_values import ValueFinder, search_days
 from entrez_kit.query.units import Fidelity, Report, Unit, choose_fidelity, join_units, join_with_and
 from entrez_kit.query.words import STOP_WORDS, normalize, split_pattern, split_words
@@ -300,7 +300,7 @@ class Resolver:
                 if last is not None:
                     return join_with_and([self._resolve_run(words[:cut], None), last])
         missing = _report_missing(operand, operand.tag or field.label)
-        return Unit(Shown(NOTHING, quote_value(operand.phrase, field.label)), report=missing)
+        return Unit(Shown(NOTHING, print_field_value(operand.phrase, field.label)), report=missing)
 
 
 def _report_missing(operand: Operand, tag: str | None) -> Report:

@@ -23,7 +23,7 @@ from entrez_kit.query.mapping import find_unlisted_heading, match_any, search_ac
 from entrez_kit.query.mesh import Tree, Vocabulary
 from entrez_kit.query.names import find_names
 from entrez_kit.query.parser import Operand
-from entrez_kit.query.printing import print_days, quote_term, quote_value
+from entrez_kit.query.printing import print_days, print_field_value, quote_term
 from entrez_kit.query.record_terms import FULL
 from entrez_kit.query.units import Fidelity, Report, Unit
 from entrez_kit.query.words import normalize, split_pattern
@@ -104,7 +104,7 @@ class ValueFinder:
             query = search_substance(substance.name)
             is_renamed = normalize(substance.name) != key
             return Unit(query, report=Report(translations=[(operand.text, query.text)] if is_renamed else []))
-        return Unit(Shown(TermSet(field.sources[0], (key,)), quote_value(phrase, field.label)))
+        return Unit(Shown(TermSet(field.sources[0], (key,)), print_field_value(phrase, field.label)))
 
     # headings
 
@@ -179,7 +179,7 @@ class ValueFinder:
         if operand.quoted:
             journals = [journal for journal in journals if normalize(journal.abbreviation) == key] or journals
         if not journals:
-            return Unit(Shown(TermSet("journal", (key,)), quote_value(phrase, label)))
+            return Unit(Shown(TermSet("journal", (key,)), print_field_value(phrase, label)))
         report = Report()
         if not operand.quoted:
             origins = [f'"{journal.abbreviation}"[{label}:__jid{journal.nlm_id}]' for journal in journals]
@@ -200,7 +200,7 @@ class ValueFinder:
         query: Query = leaf
         if tag.field.code == "ECNO" and (names := self._vocabulary.find_related(value)):
             query = Or((leaf, TermSet("substance", names)))
-        return Unit(Shown(query, quote_value(phrase, tag.field.label)))
+        return Unit(Shown(query, print_field_value(phrase, tag.field.label)))
 
     # actions and filters
 
@@ -208,11 +208,11 @@ class ValueFinder:
         members = self._vocabulary.find_action(normalize(phrase))
         if not members and self._vocabulary.lacks_actions:
             raise missing_actions_error(f"{phrase}[{tag.field.label}]", self._query)
-        return Unit(search_action(members, quote_value(phrase, tag.field.label))) if members else None
+        return Unit(search_action(members, print_field_value(phrase, tag.field.label))) if members else None
 
     def _find_filter(self, tag: Tag, phrase: str, operand: Operand) -> Unit | None:
         key = find_filter(normalize(phrase))
-        shown = quote_value(phrase, tag.field.label)
+        shown = print_field_value(phrase, tag.field.label)
         if key in STRATEGIES and key not in self._vocabulary.filters:
             query = Shown(self._resolve_strategy(STRATEGIES[key]), shown)
             return Unit(query, report=Report(Fidelity.APPROXIMATE))
@@ -272,7 +272,7 @@ def _search_pattern(field: Field, phrase: str) -> Unit:
     """Return the search for a value with ``*``."""
     pattern = " ".join(split_pattern(phrase))
     leaf = Wildcard(field, pattern) if "*" in pattern else TermSet(field.sources[0], (pattern,))
-    return Unit(Shown(leaf, quote_value(phrase, field.label)))
+    return Unit(Shown(leaf, print_field_value(phrase, field.label)))
 
 
 def search_days(field: Field, low: int, high: int, *, is_range: bool) -> Query:

@@ -9,7 +9,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url, normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.summaries import format_source
+from entrez_kit.pubmed.summaries import format_place_of_publication
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.related_documents import RelatedArticle, Relation
 from entrez_kit.services import Services
@@ -154,7 +154,7 @@ def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
         pmid=pmid,
         title=get_text("title"),
         authors=(get_text("authorString") or "").rstrip(".") or None,
-        source=format_source(*appeared) or None,
+        source=format_place_of_publication(*appeared) or None,
         pub_date=get_text("pubYear"),
         doi=normalize_doi(get_text("doi") or "") or None,
         pmcid=normalize_pmcid(number or "") if source == "PMC" else None,

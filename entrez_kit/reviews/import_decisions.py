@@ -17,7 +17,7 @@ from entrez_kit.reviews.folder import Review, get_now, open_review, save
 from entrez_kit.reviews.import_records import MAX_FILES
 from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.match_rows import MatchedBy, RowMatcher
-from entrez_kit.reviews.read_screening import Row, read_rows
+from entrez_kit.reviews.read_screening import Row, read_decision_rows
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import compute_flow
 from entrez_kit.services import Services
@@ -82,7 +82,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
         StoreError: the folder cannot be written.
     """
     started = get_now()
-    rows = list(read_rows(request.files))
+    rows = list(read_decision_rows(request.files))
     if request.decision is None and not any(row.choices for row in rows):
         raise InvalidInput(
             f"{join_names(file.file for file in request.files)}: no decisions were found.",

@@ -69,7 +69,7 @@ class Row:
     study: str
 
 
-def read_rows(files: Sequence[FileToMerge]) -> Iterator[Row]:
+def read_decision_rows(files: Sequence[FileToMerge]) -> Iterator[Row]:
     """Yield the records of files with decisions.
 
     Raises:

@@ -259,7 +259,7 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
             raise MCPError(INVALID_PARAMS, page.message, page.envelope())
         result = await call_next(ctx)
     except ValidationError as exc:
-        error = _parameter_error(ctx.method, exc)
+        error = malformed_parameters_error(ctx.method, exc)
         logger.info("message refused: %s", error.message, extra=log_fields)
         raise MCPError(INVALID_PARAMS, error.message, error.envelope()) from None
     except MCPError as exc:
@@ -270,7 +270,7 @@ async def answer_one(ctx: Context, call_next: CallNext) -> HandlerResult:
     return result
 
 
-def _parameter_error(method: str, exc: ValidationError) -> InvalidInput:
+def malformed_parameters_error(method: str, exc: ValidationError) -> InvalidInput:
     """Return the error for invalid parameters of a message: their names and error types, without their values."""
     problems = [
         {"field": ".".join(str(part) for part in problem["loc"]), "message": str(describe_problem(problem))}

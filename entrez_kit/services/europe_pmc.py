@@ -110,7 +110,9 @@ class EuropePMC(ServiceClient):
         ]
         by_post = len(urlencode(params)) > MAX_GET_LENGTH
         is_id_list = result_type == "idlist"
-        read = partial(_read_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups)
+        read = partial(
+            read_search_page, cursor_mark=cursor_mark, page_size=page_size, is_id_list=is_id_list, lookups=lookups
+        )
 
         def is_full(page: dict[str, Any]) -> bool:
             expected_count = (
@@ -230,7 +232,7 @@ _RECORD: Final[Fields] = {
 """The fields that identify a record, and those that give its publication status."""
 
 
-def _read_page(
+def read_search_page(
     content: bytes, *, cursor_mark: str, page_size: int, is_id_list: bool, lookups: Collection[IsMatch]
 ) -> dict[str, Any]:
     """Parse a page; raise if it contradicts itself or the request. A page after the first may be empty."""

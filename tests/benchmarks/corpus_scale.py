@@ -33,7 +33,7 @@ from indexed_corpus import index, join, open_corpus, put
 from invented_abstracts import SIZES, Abstract, Abstracts, Question
 
 from entrez_kit.corpus.search import words
-from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_rows, read_terms
+from entrez_kit.corpus.search.index import find_corpus_file, open_index, read_index_rows, read_terms
 from entrez_kit.corpus.search.query import parse, to_concept
 from entrez_kit.corpus.search.score import DEFAULT
 from entrez_kit.corpus.search.terms import STOP_WORDS, normalize_words
@@ -231,7 +231,7 @@ def rank_by_the_book(connection: sqlite3.Connection, queries: list[str]) -> list
     records = length = 0
     pmids = [row[0] for row in connection.execute("SELECT pmid FROM documents")]
     for start in range(0, len(pmids), AT_ONCE):
-        for row in read_rows(connection, pmids[start : start + AT_ONCE]):
+        for row in read_index_rows(connection, pmids[start : start + AT_ONCE]):
             texts = read_terms(row).texts
             fields = [[(), *texts.get(name, ())] for name in ("title", "abstract", "terms")]
             size = sum(len(part) for field in fields[:2] for part in field)

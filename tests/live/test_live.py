@@ -1,6 +1,6 @@
 """The real program with the real services: ``ENTREZ_KIT_LIVE=1 pytest -m live``, off by default, never in .ci/run.
 
-Every acceptance scenario of the specifications, one call of each operation, and the doctor. The checked values do not
+The behavior of genes, articles and the corpus, one call of each operation, and the doctor. The checked values do not
 change from one day to the next: ids, symbols, species, codes. With the addresses of a sandbox in the environment the
 sandbox answers, with its own records.
 """
@@ -200,11 +200,11 @@ def test_a_corpus_is_audited(run: Run) -> None:
     assert ended.document["total"] == 1
 
 
-# Genes: the acceptance scenarios and edge cases
+# Genes
 
 
 @_mark_live
-def test_us1_scenario_1_brca1_gives_ranked_candidates_with_ids(run: Run) -> None:
+def test_a_symbol_gives_ranked_candidates_with_ids(run: Run) -> None:
     found = run("gene", "search", "BRCA1").document
 
     assert "NCBIGene:672" in {item["id"] for item in found["items"][:5]}
@@ -215,14 +215,14 @@ def test_us1_scenario_1_brca1_gives_ranked_candidates_with_ids(run: Run) -> None
 
 
 @_mark_live
-def test_us1_scenario_2_words_give_several_candidates(run: Run) -> None:
+def test_words_give_several_candidates(run: Run) -> None:
     found = run("gene", "search", "tumor suppressor", "--page-size", "10").document
 
     assert found["pagination"]["total_count"] >= len(found["items"]) >= (2 if IS_SANDBOX else 10)
 
 
 @_mark_live
-def test_us1_scenario_3_only_human_genes(run: Run) -> None:
+def test_an_organism_filter_returns_human_genes_only(run: Run) -> None:
     found = run("gene", "search", "TP53", "--organism", "human").document
 
     assert found["items"][0]["id"] == "NCBIGene:7157"
@@ -230,7 +230,7 @@ def test_us1_scenario_3_only_human_genes(run: Run) -> None:
 
 
 @_mark_live
-def test_us2_scenario_1_a_gene_is_complete(run: Run) -> None:
+def test_a_gene_is_complete(run: Run) -> None:
     gene = run("gene", "get", "NCBIGene:7157").document
 
     assert (gene["symbol"], gene["map_location"], gene["chromosome"]) == ("TP53", "17p13.1", "17")
@@ -244,7 +244,7 @@ def test_us2_scenario_1_a_gene_is_complete(run: Run) -> None:
 
 
 @_mark_live
-def test_us2_scenario_2_a_symbol_is_unresolved_and_the_hint_leads_to_the_gene(run: Run) -> None:
+def test_a_symbol_is_unresolved_and_the_hint_has_the_search_for_it(run: Run) -> None:
     ended = run("gene", "get", "BRCA1")
 
     assert (ended.status, ended.error["code"]) == (2, "UNRESOLVED_ENTITY")
@@ -253,14 +253,14 @@ def test_us2_scenario_2_a_symbol_is_unresolved_and_the_hint_leads_to_the_gene(ru
 
 @_mark_live
 @pytest.mark.parametrize("command", ["get", "pubmed"])
-def test_us2_scenario_3_an_id_without_a_gene_is_not_found(run: Run, command: str) -> None:
+def test_an_id_without_a_gene_is_not_found(run: Run, command: str) -> None:
     ended = run("gene", command, "NCBIGene:999999999")
 
     assert (ended.status, ended.error["code"]) == (3, "ENTITY_NOT_FOUND")
 
 
 @_mark_live
-def test_us3_scenarios_1_and_2_a_gene_has_literature_and_the_limit_is_respected(run: Run) -> None:
+def test_a_gene_has_literature_and_the_limit_is_respected(run: Run) -> None:
     whole, limited = (run("gene", "pubmed", "NCBIGene:7157", "--limit", limit).document for limit in ("20", "1"))
 
     assert len(limited["pmids"]) == 1 <= len(whole["pmids"]) <= 20
@@ -268,7 +268,7 @@ def test_us3_scenarios_1_and_2_a_gene_has_literature_and_the_limit_is_respected(
 
 
 @_mark_live
-def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
+def test_following_the_hint_resolves_the_gene(run: Run) -> None:
     hint = run("gene", "get", "BRCA1").error["recovery_hint"]
     command = hint.partition("`entrez-kit ")[2].partition("`")[0].split()
 
@@ -278,7 +278,7 @@ def test_us4_scenario_1_following_the_hint_resolves_the_gene(run: Run) -> None:
 
 
 @_mark_live
-def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> None:
+def test_rate_limited_names_the_api_key(run: Run) -> None:
     with Sandbox(faults={"429": 1.0}, enforce_limits=False) as sandbox:  # the services must not be provoked
         ended = run(
             *("gene", "search", "TP53"),
@@ -292,7 +292,7 @@ def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(run: Run) -> N
 
 
 @_mark_live
-def test_us4_scenario_3_an_unreachable_service_is_an_upstream_error(run: Run) -> None:
+def test_an_unreachable_service_is_an_upstream_error(run: Run) -> None:
     ended = run(
         *("gene", "search", "TP53"), ENTREZ_KIT_EUTILS_URL="http://127.0.0.1:9/entrez/eutils", NCBI_MAX_RETRIES="0"
     )
@@ -302,7 +302,7 @@ def test_us4_scenario_3_an_unreachable_service_is_an_upstream_error(run: Run) ->
 
 
 @_mark_live
-def test_edge_cases_of_gene_search(run: Run) -> None:
+def test_no_genes_are_an_empty_page_and_an_unknown_organism_is_an_error(run: Run) -> None:
     empty = run("gene", "search", "qqzzxxyvvkkw")
     assert (empty.status, empty.document["items"], empty.document["pagination"]["total_count"]) == (0, [], 0)
     for organism in ("klingon", "txid999999999"):
@@ -319,7 +319,7 @@ def test_pages_of_genes_have_no_gap_and_no_overlap(run: Run) -> None:
     assert [item["id"] for item in (*first["items"], *second["items"])] == [item["id"] for item in whole["items"]]
 
 
-# Articles and the corpus: the promises of their specifications
+# Articles and the corpus
 
 
 @_mark_live

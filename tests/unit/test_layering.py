@@ -40,12 +40,12 @@ LAYERS = (
     ("Entrez",),
     ("server",),
 )
-"""From the bottom up; a module imports only from layers below its own, or from its own room; rooms may be nested."""
+"""From the bottom up; a module imports only from layers below its own, or from its own package, which may be nested."""
 
-MAX_ROOMS = 23
-MAX_ARROWS = 118
+MAX_PACKAGES = 23
+MAX_IMPORTS = 118
+"""Imports between packages, each pair counted once; ``fixtures`` counts as a package."""
 GUIDE = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
-"""Fixtures count as a room; an arrow is an import from one room into another."""
 
 ONLY_IN = {
     "requests": ("entrez_kit/services/transport/", "entrez_kit/doctor"),
@@ -148,17 +148,19 @@ def _list_imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
                 yield node.module
 
 
-def _find_room(name: str) -> str | None:
-    """Return the innermost room that a module is in."""
+def _find_package(name: str) -> str | None:
+    """Return the innermost package that a module is in."""
     within = f"{name.removeprefix('entrez_kit.')}."
-    return max((room for layer in LAYERS for room in layer if within.startswith(f"{room}.")), key=len, default=None)
+    return max(
+        (package for layer in LAYERS for package in layer if within.startswith(f"{package}.")), key=len, default=None
+    )
 
 
-def _find_layer(room: str) -> int:
-    return next(rank for rank, rooms in enumerate(LAYERS) if room in rooms)
+def _find_layer(package: str) -> int:
+    return next(rank for rank, packages in enumerate(LAYERS) if package in packages)
 
 
-def test_modules_import_only_from_rooms_above_and_libraries_are_imported_only_in_their_rooms() -> None:
+def test_modules_import_only_from_packages_above_and_libraries_are_imported_only_in_their_packages() -> None:
     assert [fault for path in _list_modules() for fault in _list_faults(path)] == []
 
 
@@ -177,9 +179,9 @@ def _list_faults(path: Path) -> Iterator[str]:
             and name.startswith("entrez_kit.")
             and own not in ("entrez_kit", "entrez_kit.__main__")
         ):
-            mine, other = _find_room(own), _find_room(name)
+            mine, other = _find_package(own), _find_package(name)
             if mine is None or other is None:
-                yield f"{own if mine is None else name} is in no room"
+                yield f"{own if mine is None else name} is in no package"
             elif mine != other and _find_layer(other) >= _find_layer(mine):
                 yield f"{relative} imports {name} from above or beside"
 
@@ -211,30 +213,30 @@ def _list_own_imports(name: str, path: Path, modules: Collection[str]) -> Iterat
 
 
 def _find_folder(name: str) -> str:
-    """Return the room of a module, or the top-level folder that it is in."""
+    """Return the outermost package of a module, or the top-level folder that it is in."""
     parts = name.split(".")
     return parts[1] if parts[0] == "entrez_kit" and len(parts) > 1 else parts[0]
 
 
-def test_rooms_are_few_and_import_few_other_rooms() -> None:
+def test_packages_are_few_and_import_from_few_others_and_never_both_ways() -> None:
     modules = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in _list_modules()
     }
-    rooms = {_find_folder(name) for name in modules if name != "entrez_kit"}
-    arrows = {
+    packages = {_find_folder(name) for name in modules if name != "entrez_kit"}
+    imports = {
         (_find_folder(name), _find_folder(other))
         for name, path in modules.items()
         for other in _list_own_imports(name, path, modules)
         if other != "entrez_kit" and _find_folder(name) != _find_folder(other)
     }
 
-    assert len(rooms) <= MAX_ROOMS, sorted(rooms)
-    assert len(arrows) <= MAX_ARROWS, sorted(arrows)
-    assert not {(one, other) for one, other in arrows if (other, one) in arrows}
+    assert len(packages) <= MAX_PACKAGES, sorted(packages)
+    assert len(imports) <= MAX_IMPORTS, sorted(imports)
+    assert not {(one, other) for one, other in imports if (other, one) in imports}
 
 
-def test_the_development_guide_names_every_room() -> None:
+def test_the_development_guide_names_every_package() -> None:
     folders = {path.parent for path in (ROOT / "entrez_kit").glob("*/__init__.py")}
 
     assert [folder.name for folder in sorted(folders) if f"`entrez_kit/{folder.name}/`" not in GUIDE] == []

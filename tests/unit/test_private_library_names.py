@@ -215,6 +215,15 @@ def test_typers_completion_accepts_our_arguments() -> None:
     assert list_arguments(completion.install)[:3] == ["shell", "prog_name", "complete_var"]
 
 
+def test_typers_help_takes_the_range_of_an_option_from_one_method() -> None:
+    import typer.core
+    import typer.rich_utils
+
+    assert callable(typer.core.TyperOption._get_number_range_help_str)
+    for module in (typer.core, typer.rich_utils):
+        assert "._get_number_range_help_str()" in inspect.getsource(module)
+
+
 # requests and urllib3
 
 

@@ -168,7 +168,7 @@ def count_queued(connection: sqlite3.Connection) -> int:
     return count
 
 
-def read_rows(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
+def read_index_rows(connection: sqlite3.Connection, pmids: Sequence[int]) -> Iterator[IndexRow]:
     """Yield the fields to index of the current records among ``pmids``, by PMID."""
     rows = open_tuple_cursor(connection).execute(
         f"SELECT pmid, title, abstract, mesh, keywords FROM documents WHERE pmid {LISTED} AND status = 'current' "
@@ -264,7 +264,7 @@ def _write_segment(connection: sqlite3.Connection, path: Path, pmids: Sequence[i
     """Write the current records among ``pmids`` to a file; return no file if there are none."""
     with SegmentWriter(path) as writer:
         count = 0
-        for row in read_rows(connection, pmids):
+        for row in read_index_rows(connection, pmids):
             writer.add(read_terms(row), (0, "", "", row.pmid))
             count += 1
         return [writer.finish()] if count else []

@@ -89,7 +89,7 @@ def _feed_back(
     foremost: list[int] = pmids[: profile.feedback_records].tolist()
     score_of = dict(zip(foremost, scores.tolist(), strict=False))
     mass: defaultdict[str, float] = defaultdict(float)
-    for row in index.read_rows(connection, foremost):
+    for row in index.read_index_rows(connection, foremost):
         texts = index.read_terms(row).texts
         counted = [
             (stem, count * weight)

@@ -15,7 +15,7 @@ from entrez_kit.fulltext.fulltext_articles import (
     TranslatedAbstract,
 )
 from entrez_kit.fulltext.jats.element_names import HEADINGS
-from entrez_kit.fulltext.jats.text import read_blocks, read_heading, read_inline_text, to_one_line, yield_parts
+from entrez_kit.fulltext.jats.text import read_blocks, read_heading, read_inline_text, remove_line_breaks, yield_parts
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 from entrez_kit.pubmed.standing import determine_standing_of_jats
 from entrez_kit.pubmed.xml.dates import read_month
@@ -109,7 +109,7 @@ def _remove_notes(element: Any) -> str:
         node for node in iter_descendants(element, "xref") if get_attribute(node, "ref-type") in ("fn", "author-notes")
     ]
     around = (parent for parent in {node.getparent() for node in marks} if _has_only_marks(parent, marks))
-    return to_one_line(" ".join(read_blocks(element, without=("fn",), skip=[*marks, *around])))
+    return remove_line_breaks(" ".join(read_blocks(element, without=("fn",), skip=[*marks, *around])))
 
 
 def _has_only_marks(parent: Any, marks: Sequence[Any]) -> bool:
@@ -252,7 +252,7 @@ def read_affiliation(place: Any) -> str:
             after_part = is_part and (after_part or bool(text))
         line += node.tail or ""
         after_part = after_part and not (node.tail or "").strip()
-    return re.sub(r"(?<! ) ([,;.])", r"\1", write_scripts(to_one_line(line))).strip(" ,;")
+    return re.sub(r"(?<! ) ([,;.])", r"\1", write_scripts(remove_line_breaks(line))).strip(" ,;")
 
 
 # Journal, date, keywords, licence

@@ -4,7 +4,7 @@ from typing import Any
 
 from entrez_kit.fulltext.fulltext_articles import ListedReference
 from entrez_kit.fulltext.jats.element_names import CITATIONS
-from entrez_kit.fulltext.jats.text import read_citation, read_inline_text, to_one_line
+from entrez_kit.fulltext.jats.text import read_citation, read_inline_text, remove_line_breaks
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children, iter_descendants
 
 
@@ -35,4 +35,4 @@ def _read_reference(reference: Any) -> tuple[str, str]:
             texts.append(read_citation(part, label=False))
         else:
             texts.append(read_inline_text(part))
-    return label, to_one_line(" ".join(text for text in texts if text))
+    return label, remove_line_breaks(" ".join(text for text in texts if text))

@@ -12,7 +12,7 @@ MAX_COLUMNS: Final = 2000
 _GROUPS: Final = ("thead", "tbody", "tfoot")
 
 
-def read_rows(table: Any, text_of: Callable[[Any], str]) -> list[list[str]]:
+def read_table_rows(table: Any, text_of: Callable[[Any], str]) -> list[list[str]]:
     """Return a table's rows. The text of a spanning cell is in its first place; the other places are empty.
 
     Args:

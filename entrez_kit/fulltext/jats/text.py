@@ -30,7 +30,7 @@ from entrez_kit.fulltext.jats.element_names import (
     TIGHT,
     TITLES,
 )
-from entrez_kit.fulltext.jats.tables import read_rows
+from entrez_kit.fulltext.jats.tables import read_table_rows
 from entrez_kit.fulltext.jats.tree import find_child, get_attribute, get_local_name, iter_children
 
 BREAK: Final = "\x1f"
@@ -52,12 +52,12 @@ _MIN_ALT_WORDS: Final = 4
 _NO_ALT: Final = ("An external file that holds a picture", "graphic file with name", "Click here for")
 
 
-def tidy(text: str) -> str:
+def collapse_spaces(text: str) -> str:
     """Collapse white space; forced breaks become line breaks, typographic spaces stay."""
     return _AT_BREAK.sub("\n", _BLANKS.sub(" ", text)).strip(" \n")
 
 
-def to_one_line(text: str) -> str:
+def remove_line_breaks(text: str) -> str:
     """Return text without line breaks and tabs."""
     return _BLANKS.sub(" ", text.replace(BREAK, " ")).strip(" ")
 
@@ -77,7 +77,7 @@ def read_blocks(element: Any, *, without: Iterable[str] = (), skip: Iterable[Any
 
 def read_inline_text(element: Any, *, without: Iterable[str] = ()) -> str:
     """Return an element's text on one line, without the elements named in ``without``; "" for None."""
-    return to_one_line(" ".join(read_blocks(element, without=without)))
+    return remove_line_breaks(" ".join(read_blocks(element, without=without)))
 
 
 def yield_parts(element: Any, *, without: Iterable[str] = (), depth: int = 0) -> Iterator[Any]:
@@ -117,7 +117,7 @@ def read_heading(element: Any) -> tuple[str, str]:
     titles = (
         [read_inline_text(title) for title in iter_children(holder, "title", "subtitle")] if holder is not None else []
     )
-    return label, to_one_line(" ".join(title for title in titles if title))
+    return label, remove_line_breaks(" ".join(title for title in titles if title))
 
 
 class BlockCollector:
@@ -159,7 +159,7 @@ class BlockCollector:
         """End the line; the next text starts a new block."""
         self._apart = False
         if self._line:
-            line = write_scripts(tidy("".join(self._line)))
+            line = write_scripts(collapse_spaces("".join(self._line)))
             self._line = []
             if line:
                 self.blocks.append(line)
@@ -229,7 +229,9 @@ class BlockCollector:
 
     def read_inline(self, element: Any) -> str:
         """Return an element's text on one line; "" for None."""
-        return "" if element is None else to_one_line(" ".join(self.read_part(lambda part: part.add_content(element))))
+        if element is None:
+            return ""
+        return remove_line_breaks(" ".join(self.read_part(lambda part: part.add_content(element))))
 
     def add_headed(self, element: Any) -> None:
         """Add label and title on one line, then the rest of an element."""
@@ -238,7 +240,7 @@ class BlockCollector:
         head = head[: 2 if [get_local_name(node) for node in head[:2]] == ["label", "title"] else 1]
         if head and head[0] is next(iter_children(element), None):
             self.end_line()
-            self.append_block(to_one_line(" ".join(self.read_inline(node) for node in head)))
+            self.append_block(remove_line_breaks(" ".join(self.read_inline(node) for node in head)))
             self.add_content(element, skip=head)
         else:
             self.add_content(element)
@@ -286,7 +288,7 @@ class BlockCollector:
         """Add a list as one block: items with their marks, terms with their definitions, and text between them."""
         kind = get_attribute(element, "list-type").lower()
         numbers = count(1)
-        lines = [to_one_line(element.text or "")]
+        lines = [remove_line_breaks(element.text or "")]
         for node in element:
             name = get_local_name(node)
             if name == "list-item":
@@ -295,7 +297,7 @@ class BlockCollector:
                 lines += self._read_definition(node)
             else:
                 lines += [self.read_inline(node)] if name in ("label", "title") else self._read_lines(node)
-            lines.append(to_one_line(node.tail or ""))
+            lines.append(remove_line_breaks(node.tail or ""))
         self.append_block("\n".join(line for line in lines if line))
 
     def _read_lines(self, element: Any) -> list[str]:
@@ -310,9 +312,9 @@ class BlockCollector:
 
     def _read_definition(self, element: Any) -> list[str]:
         """Return a term and its definition, on one line if there is one of each."""
-        parts: list[list[str]] = [[to_one_line(element.text or "")]]
+        parts: list[list[str]] = [[remove_line_breaks(element.text or "")]]
         for node in element:
-            parts += [self._read_lines(node), [to_one_line(node.tail or "")]]
+            parts += [self._read_lines(node), [remove_line_breaks(node.tail or "")]]
         filled = [lines for part in parts if (lines := [line for line in part if line.strip()])]
         if not filled:
             return []
@@ -372,7 +374,7 @@ class BlockCollector:
         if "math" in named and read_formula(named["math"]):  # the others are pictures and other notations of it
             skip = [*skip, *iter_children(element, "tex-math", *PICTURES)]
         blocks = self.read_part(lambda part: part.add_content(element, skip=skip))
-        text = to_one_line(" ".join(blocks))
+        text = remove_line_breaks(" ".join(blocks))
         return text or (FORMULA if any(get_local_name(node) in PICTURES for node in element.iter()) else "")
 
     def add_alternatives(self, element: Any) -> None:
@@ -391,7 +393,7 @@ class BlockCollector:
 
     def add_alternative_text(self, element: Any) -> None:
         """Add the description of a picture, unless it carries no information."""
-        words = to_one_line("".join(element.itertext()))
+        words = remove_line_breaks("".join(element.itertext()))
         if len(words.split()) >= _MIN_ALT_WORDS and not words.startswith(_NO_ALT):
             self.append_block(words)
 
@@ -407,14 +409,14 @@ class BlockCollector:
         self.end_line()
         for caption in iter_children(element, "caption", "title"):  # inside the table, as in HTML
             self.add_node(caption)
-        rows = read_rows(element, self._read_cell)
+        rows = read_table_rows(element, self._read_cell)
         if any(any(row) for row in rows):
             self.blocks.append("\n".join("\t".join(row) for row in rows if any(row)))
 
     def _read_cell(self, cell: Any) -> str:
         # a fast path: most cells have only text and simple markup, and there may be a hundred thousand
         if all(node.tag in PLAIN for node in cell.iterdescendants()):
-            return to_one_line("".join(cell.itertext()))
+            return remove_line_breaks("".join(cell.itertext()))
         return self.read_inline(cell)
 
     def add_name(self, element: Any) -> None:
@@ -504,7 +506,7 @@ class _Verbatim(BlockCollector):
 def _read_on_one_line(element: Any, skip: Any = None) -> str:
     flow = _Verbatim()
     flow.add_content(element, skip=[skip])
-    return to_one_line(" ".join(flow.finish()))
+    return remove_line_breaks(" ".join(flow.finish()))
 
 
 # Citations, field by field
@@ -584,7 +586,7 @@ def _read_people(nodes: Iterable[Any]) -> str:
 
 def _join_sentences(parts: Iterable[str]) -> str:
     line = ""
-    for part in (to_one_line(part) for part in parts):
+    for part in (remove_line_breaks(part) for part in parts):
         if not part:
             continue
         if line and not line.endswith((".", "?", "!", ";", ":", ",")):

@@ -174,9 +174,9 @@ def render_abstract(document: Document, number: int) -> str:
     if document.conflict_of_interest:
         parts.append(f"Conflict of interest statement: {document.conflict_of_interest}")
     parts.append("\n".join(f"{name}: {value}" for name, value in ids if value))
-    return "\n\n".join(_fold(part) for part in parts) + "\n"
+    return "\n\n".join(_wrap_lines(part) for part in parts) + "\n"
 
 
-def _fold(text: str) -> str:
+def _wrap_lines(text: str) -> str:
     """Wrap the lines of a paragraph at 80 characters, only at spaces."""
     return "\n".join(re.sub(r"(.{1,80})(?: +|$)", r"\1\n", line).rstrip("\n") or line for line in text.split("\n"))

@@ -26,7 +26,7 @@ from entrez_kit.references.merge.record_pair import (
     PlaceAgreement,
     RecordPair,
 )
-from entrez_kit.references.merge.signatures import Signature, find_version
+from entrez_kit.references.merge.signatures import Signature, split_doi_version
 
 Relation = Literal["preprint", "part", "protocol", "conference", "version", "erratum", "reply", "another_publication"]
 """How the members of a family are related."""
@@ -189,12 +189,12 @@ def _are_versions(pair: RecordPair) -> bool:
     """Return whether two DOIs are versions of one work."""
     if not pair.first.doi or not pair.second.doi:
         return False
-    first, second = find_version(pair.first.doi), find_version(pair.second.doi)
+    first, second = split_doi_version(pair.first.doi), split_doi_version(pair.second.doi)
     return first is not None and second is not None and first[0] == second[0] and first[1] != second[1]
 
 
 def _link_versions(pair: RecordPair) -> PairVerdict:
-    numbers = sorted(version[1] for doi in (pair.first.doi, pair.second.doi) if (version := find_version(doi)))
+    numbers = sorted(version[1] for doi in (pair.first.doi, pair.second.doi) if (version := split_doi_version(doi)))
     return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
 
 

@@ -303,7 +303,7 @@ def fold_title(text: str) -> str:
     return _DIGRAPH.sub("e", folded).replace("our", "or").replace("z", "s").replace("sulph", "sulf")
 
 
-def read_title(text: str) -> tuple[str, tuple[str, ...]]:
+def fold_titles(text: str) -> tuple[str, tuple[str, ...]]:
     """Return the folded title, and all titles of a text that has a title in two languages."""
     cleaned = clean_title(text)
     whole = fold_title(cleaned)
@@ -374,7 +374,7 @@ def _convert_roman(volume: str) -> str:
     return digits if digits.isdigit() else ""
 
 
-def find_version(doi: str) -> tuple[str, str] | None:
+def split_doi_version(doi: str) -> tuple[str, str] | None:
     """Return the work and the version of a DOI with a version: Cochrane's ``.pub3``, preprints' ``/v2``."""
     if match := _COCHRANE.fullmatch(doi):
         return match[1], match[2] or "1"
@@ -390,7 +390,7 @@ def _fold_name(text: str) -> str:
 
 def build_signature(number: int, record: RecordFields) -> Signature:
     """Return the signature of a record, from its position among all records and its fields."""
-    folded, titles = read_title(record.title or "")
+    folded, titles = fold_titles(record.title or "")
     core = _find_core(folded)
     name, journals = fold_journal(record.journal) if record.journal else ("", ())
     kind, key = record.kind.casefold(), read_doi(record.doi)

@@ -108,7 +108,7 @@ def test_help_about_an_unknown_command_suggests_a_similar_name(alone: Cli) -> No
     done = alone("help", "serch")
 
     assert done.status == 2
-    assert read_envelope(done)["message"].endswith("Did you mean search?")
+    assert read_envelope(done)["recovery_hint"] == "Did you mean search?"
 
 
 @pytest.mark.long
@@ -156,7 +156,8 @@ def test_a_call_without_a_command_prints_an_envelope_for_machines(alone: Cli) ->
 
     assert done.status == 2
     assert done.out == ""
-    assert read_envelope(done)["message"] == "Missing command."
+    assert read_envelope(done)["message"] == "No command was given."
+    assert read_envelope(done)["recovery_hint"] == "`entrez-kit --help` lists the commands."
 
 
 def test_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
@@ -164,17 +165,21 @@ def test_an_unknown_command_suggests_a_similar_name(alone: Cli) -> None:
 
     assert done.status == 2
     assert error["code"] == "INVALID_INPUT"
-    assert error["message"].endswith("Did you mean search?")
+    assert error["message"] == "The command 'serch' does not exist."
+    assert error["recovery_hint"] == "Did you mean search?"
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("search",), "Missing argument 'QUERY'"),
-        (("search", "crispr", "--fromat", "csv"), "--format"),
+        (("search",), "No QUERY was given."),
+        (("spell",), "No QUERY was given."),
+        (("check",), "No FILE was given."),
+        (("review", "init", "asthma"), "No --strategy was given."),
+        (("search", "crispr", "--fromat", "csv"), "The option --fromat does not exist."),
         (("search", "crispr", "-n", "many"), "--max-results"),
         (("search", "crispr", "--color", "pink"), "--color"),
-        (("search", "crispr", "-f", "parquet"), "--format parquet"),
+        (("search", "crispr", "-f", "parquet"), "(got 'parquet')"),
         (("search", "crispr", "-f", "nonsense"), "'nonsense'"),
         (("search", "crispr", "--json", "-f", "csv"), "--json cannot be used with --format csv"),
         (("fetch",), "No ids"),
@@ -571,10 +576,9 @@ def test_help_shows_an_example_on_a_separate_line(alone: Cli, command: str) -> N
 def test_an_unknown_name_is_answered_with_a_similar_one_or_none(
     alone: Cli, words: tuple[str, ...], meant: str | None
 ) -> None:
-    message = json.loads(alone(*words, "--json").err)["error"]["message"]
+    hint = read_envelope(alone(*words, "--json"))["recovery_hint"]
 
-    assert message.endswith(f" Did you mean {meant}?" if meant else ".")
-    assert meant or "mean" not in message
+    assert hint == f"Did you mean {meant}?" if meant else hint.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -586,9 +590,9 @@ def test_an_unknown_name_is_answered_with_a_similar_one_or_none(
     ],
 )
 def test_an_argument_typed_as_a_flag_is_answered_with_the_usage(alone: Cli, words: tuple[str, ...], usage: str) -> None:
-    message = json.loads(alone(*words, "--json").err)["error"]["message"]
+    hint = read_envelope(alone(*words, "--json"))["recovery_hint"]
 
-    assert message.endswith(f" is given without a name: entrez-kit {usage}")
+    assert hint.endswith(f" is given without a name: `entrez-kit {usage}`.")
 
 
 @pytest.mark.parametrize(

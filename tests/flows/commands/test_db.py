@@ -275,5 +275,5 @@ def test_an_unknown_database_is_answered_with_a_similar_name_or_none(cli: Cli) -
     assert "protein" in read_error(cli("db", "search", "protien", "x"))["recovery_hint"]
     assert "pubmed" in read_error(cli("db", "info", "pubmedd"))["recovery_hint"]
     assert "mean" not in read_error(cli("db", "search", "medline", "x"))["recovery_hint"]
-    named = read_error(cli("db", "search", "--db", "protein", "x"))["message"]
-    assert named.endswith("db search DB QUERY")
+    named = read_error(cli("db", "search", "--db", "protein", "x"))["recovery_hint"]
+    assert named.endswith("db search DB QUERY`.")

@@ -21,7 +21,7 @@ from loopback_transport import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
-from entrez_kit.doctor.comparison import Compared, compare
+from entrez_kit.doctor.comparison import Compared, choose_examples, compare
 from entrez_kit.doctor.diagnosis import diagnose
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
 from entrez_kit.doctor.recordings import check_folder, save
@@ -371,13 +371,11 @@ def test_offline_no_request_is_sent_and_the_result_is_not_a_success(sandbox: San
 
 def test_real_records_are_requested_if_the_service_is_not_the_sandbox() -> None:
     from entrez_kit.base.settings import load_settings
-    from entrez_kit.doctor.comparison import _choose_examples  # all else sends requests to NCBI
     from entrez_kit.services import Services
 
     with Services(load_settings({})) as services:
-        assert (
-            _choose_examples(services, ()) is REAL
-        )  # and no request is sent to find out: a test reaches no other machine
+        # No request is sent to find out: a test reaches no other machine.
+        assert choose_examples(services, ()) is REAL
     assert all(getattr(REAL, name) for name in REAL.__slots__)
 
 

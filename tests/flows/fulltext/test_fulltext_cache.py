@@ -9,7 +9,7 @@ from cache_helpers import assert_only_cached
 
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.article_lookup import ArticleLookup
-from entrez_kit.fulltext.tiers import _is_article, _read_article  # what the tiers give to the clients, which cache
+from entrez_kit.fulltext.tiers import is_cacheable, read_requested_article
 from entrez_kit.services import Services
 
 PMC1 = Identifier("pmcid", "PMC1", "PMC1")
@@ -25,14 +25,14 @@ def write_article(pmcid: str) -> bytes:
 
 def fetch_from_bucket(services: Services) -> object:
     """Fetch the article from PMC's open-data bucket."""
-    read = partial(_read_article, lookup=ArticleLookup(PMC1))
-    return services.pmc_oa.fetch_article("PMC1", "PMC1.1", read=read, keep=_is_article)
+    read = partial(read_requested_article, lookup=ArticleLookup(PMC1))
+    return services.pmc_oa.fetch_article("PMC1", "PMC1.1", read=read, keep=is_cacheable)
 
 
 def fetch_from_europepmc(services: Services) -> object:
     """Fetch the article from Europe PMC."""
-    read = partial(_read_article, lookup=ArticleLookup(PMC1))
-    return services.europepmc.fetch_full_text("PMC1", read=read, keep=_is_article)
+    read = partial(read_requested_article, lookup=ArticleLookup(PMC1))
+    return services.europepmc.fetch_full_text("PMC1", read=read, keep=is_cacheable)
 
 
 @pytest.mark.parametrize("call", [fetch_from_bucket, fetch_from_europepmc])

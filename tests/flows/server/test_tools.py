@@ -26,7 +26,7 @@ from entrez_kit.databases.gene.get_genes import GET_GENE
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.sandbox.server import Sandbox
-from entrez_kit.server.app import Options
+from entrez_kit.server.app import Options, malformed_parameters_error
 from entrez_kit.server.clients import ServerServices
 from entrez_kit.server.schemas import AgentOperation, build_input_schema, build_output_schema
 from entrez_kit.server.tool_definitions import ToolDefinition
@@ -530,11 +530,9 @@ async def test_malformed_parameters_are_explained_in_the_protocol_error() -> Non
     from mcp_types import CallToolRequestParams
     from pydantic import ValidationError
 
-    from entrez_kit.server.app import _parameter_error  # the SDK sends no such message
-
     with pytest.raises(ValidationError) as caught:
         CallToolRequestParams.model_validate({"name": 7, "arguments": ["secret"]})
-    envelope = _parameter_error("tools/call", caught.value).envelope()
+    envelope = malformed_parameters_error("tools/call", caught.value).envelope()
     assert envelope["error"]["details"]["reason"] == "malformed_message"
     assert "arguments" in envelope["error"]["message"]
     assert "secret" not in json.dumps(envelope)

@@ -11,7 +11,7 @@ from entrez_kit.pubmed.resolution import parse_converted
 from entrez_kit.pubmed.xml.records import iter_records
 from entrez_kit.services.elink_reply import parse_linksets
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
-from entrez_kit.services.europe_pmc import _read_page  # its callers send the request
+from entrez_kit.services.europe_pmc import read_search_page
 
 
 def test_no_recorded_summary_is_empty_or_of_another_record(real_data: Path) -> None:
@@ -58,7 +58,7 @@ def test_no_recorded_page_of_europe_pmc_is_refused(real_data: Path) -> None:
             continue
         requested = json.loads(content).get("request") or {}
         kind, size = str(requested.get("resultType") or "lite").lower(), int(requested.get("pageSize") or 25)
-        page = _read_page(content, cursor_mark="*", page_size=size, is_id_list=kind == "idlist", lookups=())
+        page = read_search_page(content, cursor_mark="*", page_size=size, is_id_list=kind == "idlist", lookups=())
         results += len(page["resultList"]["result"])
 
     assert results

@@ -1,4 +1,4 @@
-"""Objects of other rooms that live as long as the clients of the services."""
+"""Objects of other packages that live as long as the clients of the services."""
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.services import Services

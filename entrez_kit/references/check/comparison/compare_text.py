@@ -23,7 +23,7 @@ from entrez_kit.references.check.comparison.compare_fields import (
 from entrez_kit.references.check.comparison.text_authors import (
     MIN_TITLE,
     AuthorsInText,
-    compare_authors,
+    compare_authors_in_text,
     mark_omissions,
 )
 from entrez_kit.references.check.comparison.text_place import PlaceInText, compare_place
@@ -54,7 +54,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     for start, length in sorted(title.spans, reverse=True):
         del words[start : start + length]
     head = min((start for start, _ in title.spans), default=None)
-    authors = compare_authors(words, article, head, find_journal(words, article, item))
+    authors = compare_authors_in_text(words, article, head, find_journal(words, article, item))
     place = compare_place([word for n, word in enumerate(words) if n not in authors.taken], article, item, text)
     differences += [part.difference for part in (title, authors) if part.difference is not None]
     if title.spans:

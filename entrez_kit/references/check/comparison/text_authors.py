@@ -64,7 +64,9 @@ class MatchedAuthors:
     taken: set[int] = field(default_factory=set)
 
 
-def compare_authors(words: Sequence[str], article: Article, head: int | None, journal: int | None) -> AuthorsInText:
+def compare_authors_in_text(
+    words: Sequence[str], article: Article, head: int | None, journal: int | None
+) -> AuthorsInText:
     """Compare the authors, which precede the title (at ``head``) or, without a title, the journal."""
     names = convert_to_csl_names(article.authors, with_initials=True)
     if not names:

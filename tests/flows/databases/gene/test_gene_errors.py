@@ -147,14 +147,14 @@ def test_rate_limited_hints_name_the_api_key(genes: Genes) -> None:
     assert "NCBI_API_KEY" in error.recovery_hint
 
 
-def test_us4_scenario_1_following_unresolved_entity_resolves_the_gene(genes: Genes) -> None:
+def test_the_search_that_unresolved_entity_recommends_finds_the_gene(genes: Genes) -> None:
     assert isinstance(_catch_error(genes, "get_gene", {"entrez_id": "BRCA1"}), UnresolvedEntity)
 
     candidate = genes.search("BRCA1").items[0]
     assert genes.get(candidate.id).symbol == "BRCA1"
 
 
-def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(genes: Genes) -> None:
+def test_rate_limited_says_to_wait_or_to_add_a_key(genes: Genes) -> None:
     genes.sandbox.fail_next("429", "esearch", times=50)
     error = _catch_error(genes, "search_genes", {"query": "TP53"})
 
@@ -165,7 +165,7 @@ def test_us4_scenario_2_rate_limited_says_to_wait_or_to_add_a_key(genes: Genes) 
 
 
 @pytest.mark.parametrize("fault", ["500", "html", "cut"])
-def test_us4_scenario_3_and_edge_case_ncbi_unavailable_is_upstream_error(genes: Genes, fault: str) -> None:
+def test_an_unavailable_ncbi_is_an_upstream_error(genes: Genes, fault: str) -> None:
     genes.sandbox.fail_next(fault, "efetch", times=50)
     error = _catch_error(genes, "get_gene", {"entrez_id": "NCBIGene:7157"})
 
@@ -174,7 +174,7 @@ def test_us4_scenario_3_and_edge_case_ncbi_unavailable_is_upstream_error(genes: 
     assert error.recovery_hint
 
 
-def test_edge_case_a_temporary_rate_limit_does_not_fail_the_call(genes: Genes) -> None:
+def test_a_temporary_rate_limit_does_not_fail_the_call(genes: Genes) -> None:
     genes.sandbox.fail_next("429", "efetch", times=2)
 
     assert genes.get("NCBIGene:7157").symbol == "TP53"
@@ -200,7 +200,7 @@ def _parse_call(hint: str) -> tuple[str, dict[str, Any]]:
     ],
 )
 @pytest.mark.parametrize("tool", ["get_gene", "get_pubmed_links"])
-def test_sc_005_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str, text: str) -> None:
+def test_the_call_in_an_unresolved_hint_succeeds(genes: Genes, tool: str, text: str) -> None:
     error = _catch_error(genes, tool, {"entrez_id": text})
     name, arguments = _parse_call(error.recovery_hint)
     outcome = execute(TOOLS[name], genes.kit.services, arguments)
@@ -284,7 +284,7 @@ FOLLOWED: list[tuple[str, dict[str, Any], str | None, str, Callable[[Genes, Entr
 
 
 @pytest.mark.parametrize(("tool", "arguments", "fault", "code", "follow"), FOLLOWED)
-def test_sc_005_a_hint_followed_literally_leads_to_success(
+def test_a_hint_followed_literally_leads_to_success(
     genes: Genes,
     tool: str,
     arguments: dict[str, Any],
@@ -300,7 +300,7 @@ def test_sc_005_a_hint_followed_literally_leads_to_success(
     follow(genes, error)
 
 
-def test_operations_of_other_rooms_report_invalid_input(genes: Genes) -> None:
+def test_operations_of_other_packages_report_invalid_input(genes: Genes) -> None:
     with pytest.raises(InvalidInput) as caught:
         genes.kit.search_articles(query_term="x")
     assert caught.value.code == "INVALID_INPUT"

@@ -20,13 +20,13 @@ def _run_links(services: CannedGenes, **arguments: object) -> PubMedLinks:
     return GET_PUBMED_LINKS.run(services, {"entrez_id": "NCBIGene:7157", **arguments})  # type: ignore[arg-type]
 
 
-def test_us3_scenario_1_an_id_gives_the_pmids_of_its_articles(genes: Genes) -> None:
+def test_an_id_gives_the_pmids_of_its_articles(genes: Genes) -> None:
     links = genes.links("NCBIGene:7157")
 
     assert links.model_dump() == {"entrez_id": "NCBIGene:7157", "pmids": ["99000034", "99000031"], "total_count": 2}
 
 
-def test_us3_scenario_2_at_most_limit_pmids_are_returned_and_all_are_counted() -> None:
+def test_at_most_limit_pmids_are_returned_and_all_are_counted() -> None:
     services = CannedGenes(
         esummary=[write_esummary_xml(write_docsum(7157, "TP53"))], elink=[_write_linkset(*range(1, 201))]
     )
@@ -65,7 +65,7 @@ def test_links_of_another_kind_are_not_included() -> None:
     assert parse_links(_write_linkset(1, 2, name="gene_pubmed_rif"), "7157") == []
 
 
-def test_edge_case_a_gene_without_links_gives_an_empty_list(genes: Genes) -> None:
+def test_a_gene_without_links_gives_an_empty_list(genes: Genes) -> None:
     assert genes.links("NCBIGene:1").model_dump() == {"entrez_id": "NCBIGene:1", "pmids": [], "total_count": 0}
 
 

@@ -31,7 +31,7 @@ NO_CURIES = [
 ]
 
 
-def test_us2_scenario_1_an_id_gives_the_complete_gene(genes: Genes) -> None:
+def test_an_id_gives_the_complete_gene(genes: Genes) -> None:
     gene = genes.get("NCBIGene:7157")
 
     assert gene.symbol == "TP53"
@@ -74,7 +74,7 @@ def test_values_of_other_types_than_text_are_unresolved_too(genes: Genes, value:
         genes.get(value)
 
 
-def test_us2_scenario_2_a_symbol_gets_unresolved_entity_that_points_to_search_genes(genes: Genes) -> None:
+def test_a_symbol_is_unresolved_and_the_hint_names_search_genes(genes: Genes) -> None:
     with pytest.raises(UnresolvedEntity) as caught:
         genes.get("TP53")
 
@@ -109,7 +109,7 @@ def test_a_bare_number_gets_the_exact_next_call(genes: Genes) -> None:
     assert caught.value.recovery_hint.startswith('Call kit.get_pubmed_links(entrez_id="NCBIGene:7157") ')
 
 
-def test_us2_scenario_3_an_id_without_a_gene_gets_entity_not_found(genes: Genes) -> None:
+def test_an_id_without_a_gene_is_not_found(genes: Genes) -> None:
     with pytest.raises(EntityNotFound) as caught:
         genes.get("NCBIGene:999999999")
 
@@ -197,13 +197,13 @@ def test_a_missing_successor_causes_a_warning() -> None:
         assert [warning.code for warning in gene.warnings] == ["successor_missing"]
 
 
-def test_sc_003_genes_of_other_species_have_their_cross_references_too(genes: Genes) -> None:
+def test_genes_of_other_species_have_their_cross_references_too(genes: Genes) -> None:
     assert genes.get("NCBIGene:22059").cross_references.ensembl_gene == "ENSMUSG00000059552"
     assert genes.get("NCBIGene:945803").cross_references.uniprot == ["P00561"]
     assert genes.get("NCBIGene:851229").cross_references.refseq == ["NM_001180043"]
 
 
-def test_sc_004_search_get_and_literature_calls_work_one_after_another(genes: Genes) -> None:
+def test_search_get_and_literature_calls_work_one_after_another(genes: Genes) -> None:
     candidate = genes.search("TP53", organism="human").items[0]
     gene = genes.get(candidate.id)
     links = genes.links(gene.id)

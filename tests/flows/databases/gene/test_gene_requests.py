@@ -54,7 +54,7 @@ def test_at_most_three_requests_a_second_are_sent_without_a_key(strict: Callable
 
 
 @pytest.mark.long
-def test_sc_002_at_most_ten_requests_a_second_are_sent_with_a_key_and_none_is_refused(
+def test_at_most_ten_requests_a_second_are_sent_with_a_key_and_none_is_refused(
     strict: Callable[..., Any],
 ) -> None:
     with strict(ncbi_api_key="a-key-of-the-test") as genes:
@@ -99,7 +99,7 @@ def test_a_repeated_call_sends_no_request(genes: Genes) -> None:
     assert genes.sandbox.requests() == before
 
 
-def test_sc_001_a_search_takes_four_requests_and_a_lookup_one(genes: Genes) -> None:
+def test_a_search_takes_four_requests_and_a_lookup_one(genes: Genes) -> None:
     genes.search("TP53", organism="human")
     assert genes.sandbox.requests() == 4
 

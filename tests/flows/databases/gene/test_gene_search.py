@@ -48,7 +48,7 @@ def test_search_genes_takes_query_organism_page_size_and_cursor(genes: Genes) ->
     assert set(SearchGenesRequest.model_fields) == specified | {"include_discontinued", "broader_results"}
 
 
-def test_us1_scenario_1_a_symbol_gives_ranked_candidates_with_entrez_ids(genes: Genes) -> None:
+def test_a_symbol_gives_ranked_candidates_with_entrez_ids(genes: Genes) -> None:
     page = genes.search("BRCA1")
 
     assert page.items[0].id == "NCBIGene:672"
@@ -56,7 +56,7 @@ def test_us1_scenario_1_a_symbol_gives_ranked_candidates_with_entrez_ids(genes: 
     assert page.pagination.total_count == len(page.items) == 2
 
 
-def test_us1_scenario_2_words_give_several_ranked_candidates(genes: Genes) -> None:
+def test_words_give_several_ranked_candidates(genes: Genes) -> None:
     page = genes.search("tumor suppressor")
 
     assert len(page.items) > 1
@@ -64,7 +64,7 @@ def test_us1_scenario_2_words_give_several_ranked_candidates(genes: Genes) -> No
     assert page.items[0].match == "name"
 
 
-def test_us1_scenario_3_an_organism_filter_returns_that_organism_only(genes: Genes) -> None:
+def test_an_organism_filter_returns_genes_of_that_organism_only(genes: Genes) -> None:
     everywhere = genes.search("Trp53")
     human = genes.search("TP53", organism="human")
 
@@ -231,7 +231,7 @@ def test_an_unknown_field_causes_a_warning(genes: Genes) -> None:
     assert "nosuchfield" in page.warnings[0].message
 
 
-def test_edge_case_no_results_are_an_empty_page(genes: Genes) -> None:
+def test_a_search_without_results_gives_an_empty_page(genes: Genes) -> None:
     page = genes.search("qqzzxxy")
 
     assert page.model_dump() == {"items": [], "pagination": {"cursor": None, "total_count": 0, "page_size": 50}}
@@ -276,9 +276,7 @@ def test_common_names_of_organisms_need_no_request(genes: Genes) -> None:
 @pytest.mark.parametrize(
     "organism", ["klingon", "999999999", "txid0", '"', 'human" OR "mouse', "Homo sapiens OR mouse"]
 )
-def test_edge_case_an_unknown_organism_is_an_error_with_guidance_and_not_an_empty_page(
-    genes: Genes, organism: str
-) -> None:
+def test_an_unknown_organism_is_an_error_with_a_hint_and_not_an_empty_page(genes: Genes, organism: str) -> None:
     with pytest.raises(AmbiguousQuery) as caught:
         genes.search("TP53", organism=organism)
 

@@ -84,7 +84,7 @@ def _wrap(tag: ET.Element) -> ET.Element:
 
 
 @pytest.mark.parametrize("name", NEFL)
-def test_sc_007_recorded_xml_becomes_a_gene_with_every_field_that_is_present(real_data: Path, name: str) -> None:
+def test_recorded_xml_becomes_a_gene_with_every_field_that_is_present(real_data: Path, name: str) -> None:
     content = (real_data / "efetch_gene" / name).read_bytes()
     (gene,) = parse_genes(content)
     expected = _read_independently(content)
@@ -114,7 +114,7 @@ def test_recorded_cross_references_match_the_registry_and_belong_to_the_gene(rea
     assert references["uniprot"][0] == "P07196"  # the current entry before its secondary accessions
 
 
-def test_sc_003_cross_references_are_populated_where_ncbi_has_them(real_data: Path) -> None:
+def test_cross_references_are_populated_if_ncbi_has_them(real_data: Path) -> None:
     (gene,) = parse_genes((real_data / "efetch_gene" / NEFL[1]).read_bytes())
 
     assert gene.cross_references.hgnc == "HGNC:7739"
@@ -318,7 +318,7 @@ def test_the_registry_equals_the_model() -> None:
         write_gene_set(write_entrezgene(1, "A", status='<Gene-track_status value="strange">9</Gene-track_status>')),
     ],
 )
-def test_edge_case_a_malformed_body_is_upstream_error_with_details(body: bytes) -> None:
+def test_a_malformed_body_is_an_upstream_error_with_details(body: bytes) -> None:
     with pytest.raises(UpstreamError) as caught:
         parse_genes(body)
 
