@@ -43,8 +43,8 @@ class SpaceLost(Exception):
 
 
 def tidy(text: str) -> str:
-    """Replace line breaks and the indentation around them with one space; keep typographic spaces."""
-    if "\n" in text or "\t" in text:
+    """Replace each run of spaces, tabs and line breaks with one space; keep typographic spaces."""
+    if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         text = _RUN.sub(" ", text)
     return text.strip()
 
@@ -57,7 +57,7 @@ def read_text(element: Any) -> str:
             return ""
         if "<" in text:
             text = parse_escaped_markup(text)
-        return tidy(text) if "\n" in text or "\t" in text else text.strip()
+        return tidy(text)
     inline = True
     for child in element.iterdescendants():
         if child.tag not in INLINE or child.tag in SCRIPTS:

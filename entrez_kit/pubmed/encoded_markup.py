@@ -36,7 +36,6 @@ _HEADING: Final = re.compile(
 )
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\ufeff\u2060\x0e-\x11]")
 """Soft hyphens and other line-break marks, and the characters that mark scripts during conversion."""
-_RUN: Final = re.compile(r" {2,}")
 _ENCODINGS: Final = 3
 """The most times that a text may be encoded. Two encodings are common ("CSR&amp;amp;D")."""
 _MAX_LABEL: Final = 120
@@ -69,7 +68,7 @@ def convert_to_plain_text(text: str | None) -> str:
     text = _INVISIBLE.sub("", text)
     if "<" in text:
         text = write_scripts(_remove_markup(text))
-    return _RUN.sub(" ", tidy(text))
+    return tidy(text)
 
 
 def split_abstract(text: str | None) -> list[dict[str, str]]:
