@@ -44,8 +44,8 @@ LAYERS = (
 
 MAX_ROOMS = 23
 MAX_ARROWS = 118
-GUIDE = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
 """Fixtures count as a room; an arrow is an import from one room into another."""
+GUIDE = (ROOT / "entrez_kit" / "guides" / "development.md").read_text(encoding="utf-8")
 
 ONLY_IN = {
     "requests": ("entrez_kit/services/transport/", "entrez_kit/doctor"),
