@@ -85,10 +85,7 @@ def _parse_address(text: str, original: str) -> Identifier | None:
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
         return _parse_pmid(words[0], original) if re.fullmatch("[0-9]+", words[0]) else None
-    is_search = (
-        not words if host == "pubmed.ncbi.nlm.nih.gov" else host == "www.ncbi.nlm.nih.gov" and words == ["pubmed"]
-    )
-    if is_search and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
+    if (host, *words) in _SEARCH_PAGES and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
         return _parse_pmid(term[1], original)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):
