@@ -31,8 +31,8 @@ def emit(
         table: renders the document for a terminal; called only for that format. Without it a terminal shows the text.
         records: lines of jsonl and rows of csv and tsv; by default the items of a list, or the document.
         page: one record in Markdown, for commands with pages.
-        between: the separator of pages.
         text: the document as text or as Markdown, for commands with the format text, or with pages of one text.
+        between: the separator of pages.
 
     Raises:
         InvalidInput: --fields names something the document does not have.

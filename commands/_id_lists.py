@@ -26,15 +26,13 @@ from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 from entrez_kit.base.numerals import format_count
-from entrez_kit.base.tables import TableError, name_cells, read_rows
+from entrez_kit.base.tables import MAX_CELL, TABLE_SUFFIXES, TableError, name_cells, read_rows
 
 from ._files import get_stdin, read_content
 from ._state import STDIN
 
 MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
-MAX_CELL: Final = 16 * 1024 * 1024
-"""The maximum number of characters in a cell; some abstracts exceed Python's default."""
 
 NOT_IDENTIFIERS: Final = "not_identifiers"
 """The reason of the error for text instead of identifiers."""
@@ -62,7 +60,6 @@ _OF_REFERENCES: Final = frozenset(("author", "issued", "container-title"))
 """Members of CSL-JSON items; their ``id`` is the user's own name, and often a number."""
 
 
-TABLE_SUFFIXES: Final = (".csv", ".tsv")
 REFERENCE_SUFFIXES: Final = (".bib", ".ris", ".nbib", ".ciw", ".enw")
 """Suffixes of files of references, whose identifiers are read."""
 

@@ -31,7 +31,6 @@ COLUMNS: Final = (
     *("id", "title", "authors", "year", "journal", "volume", "issue", "pages", "doi", "pmid", "pmcid", "sources"),
     *("members", "families", "abstract"),
 )
-TABLES: Final = (".csv", ".tsv")
 
 
 @app.command("merge")

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
+from entrez_kit.base.numerals import format_count
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -168,7 +170,7 @@ MAX_VALUE: Final = 60
 def quote_value(value: object) -> str:
     """Return a value for a message: a text in quotes, a list by its length."""
     if isinstance(value, list | tuple):
-        return f"{len(value)} {'entry' if len(value) == 1 else 'entries'}"
+        return format_count(len(value), "entry", "entries")
     return repr(cut_middle(value, MAX_VALUE)) if isinstance(value, str) else cut_middle(repr(value), MAX_VALUE)
 
 

@@ -18,7 +18,10 @@ MAX_PMID_DIGITS: Final = 10
 
 _PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*+[:=]?\s*+([0-9]+)", re.IGNORECASE)
 _PMCID: Final = re.compile(r"(?:pmcid\s*+[:=]?\s*+|pmc:)?pmc\s*+([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
-DOI_PREFIX: Final = re.compile(r"(?:doi\s*+[:=]?\s*+|https?://(?:dx\.)?doi\.org/|(?:dx\.)?doi\.org/)+", re.IGNORECASE)
+_DOI_PREFIX: Final = re.compile(
+    r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/\s*+|doi\s*+[:=]\s*+|doi\s*+(?=10\.|https?://))++", re.IGNORECASE
+)
+_SEARCH_PAGES: Final = (("pubmed.ncbi.nlm.nih.gov",), ("www.ncbi.nlm.nih.gov", "pubmed"))
 DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")
 
 
@@ -52,13 +55,10 @@ def read_identifier(text: str) -> Identifier | None:
     if match := _PMID.fullmatch(text):
         return _parse_pmid(match[1], original)
     if match := _PMCID.fullmatch(text):
-        number = match[1].lstrip("0")
-        return Identifier("pmcid", f"PMC{number}", original) if number else None
-    bare = DOI_PREFIX.sub("", text, count=1) if DOI_PREFIX.match(text) else text
-    if bare != text:
-        bare = re.sub(r"\?utm_.*$", "", unquote(bare))
-    if DOI.fullmatch(bare):
-        return Identifier("doi", bare, original)
+        return _parse_pmcid(match[1], original)
+    doi = normalize_doi(text)
+    if DOI.fullmatch(doi):
+        return Identifier("doi", doi, original)
     return _parse_address(text, original)
 
 
@@ -67,6 +67,11 @@ def _parse_pmid(digits: str, original: str) -> Identifier | None:
     if not number or len(number) > MAX_PMID_DIGITS:
         return None
     return Identifier("pmid", number, original)
+
+
+def _parse_pmcid(digits: str, original: str) -> Identifier | None:
+    number = digits.lstrip("0")
+    return Identifier("pmcid", f"PMC{number}", original) if number else None
 
 
 def _parse_address(text: str, original: str) -> Identifier | None:
@@ -80,12 +85,12 @@ def _parse_address(text: str, original: str) -> Identifier | None:
     words = [word for word in unquote(parts.path).split("/") if word]
     if host == "pubmed.ncbi.nlm.nih.gov" and words:
         return _parse_pmid(words[0], original) if re.fullmatch("[0-9]+", words[0]) else None
-    if host == "pubmed.ncbi.nlm.nih.gov" and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
+    if (host, *words) in _SEARCH_PAGES and (term := re.search(r"(?<![^&])term=([0-9]+)(?![^&])", parts.query)):
         return _parse_pmid(term[1], original)
     if host.endswith("ncbi.nlm.nih.gov") or host in ("europepmc.org", "www.europepmc.org"):
         for index, word in enumerate(words):
             if match := _PMCID.fullmatch(word):
-                return Identifier("pmcid", f"PMC{match[1].lstrip('0')}", original)
+                return _parse_pmcid(match[1], original)
             if word.lower() in ("pubmed", "med") and index + 1 < len(words) and words[index + 1].isascii():
                 following = words[index + 1]
                 return _parse_pmid(following, original) if re.fullmatch("[0-9]+", following) else None
@@ -100,7 +105,6 @@ def format_doi_url(doi: str) -> str:
 # Identifiers in records in one form: PMC123, a bare DOI, a bare ORCID
 
 _BARE_PMCID: Final = re.compile(r"(?:PMC)*\s*0*([1-9][0-9]*)(?:\.[0-9]+)?", re.IGNORECASE)
-_BEFORE_DOI: Final = re.compile(r"(?:https?://)?(?:dx\.)?doi(?:\.org/|\s*:\s*)", re.IGNORECASE)
 _ORCID: Final = re.compile(r"(?<![0-9])([0-9]{4})-?([0-9]{4})-?([0-9]{4})-?([0-9]{3}[0-9Xx])(?![0-9A-Za-z])")
 
 
@@ -118,10 +122,13 @@ def no_pmcid_error(text: str) -> InvalidInput:
 
 
 def normalize_doi(text: str) -> str:
-    """Remove the prefix of a DOI ("doi:", "https://doi.org/"); keep the letter case."""
+    """Remove the prefix of a DOI ("doi:", "https://doi.org/"); keep the letter case.
+
+    A DOI after a prefix can be a part of an address: it is decoded, and parameters such as "?utm_source=" are removed.
+    """
     text = text.strip()
-    while match := _BEFORE_DOI.match(text):
-        text = text[match.end() :].lstrip()
+    if match := _DOI_PREFIX.match(text):
+        text = re.sub(r"\?utm_.*$", "", unquote(text[match.end() :]))
     return text
 
 

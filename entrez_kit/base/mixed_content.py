@@ -42,9 +42,9 @@ class SpaceLost(Exception):
     """White space between two inline elements may be lost; the record must be parsed again with all white space."""
 
 
-def unwrap_lines(text: str) -> str:
-    """Replace line breaks and the indentation around them with one space; keep typographic spaces."""
-    if "\n" in text or "\t" in text:
+def collapse_white_space(text: str) -> str:
+    """Replace each run of spaces, tabs and line breaks with one space; keep typographic spaces."""
+    if "  " in text or "\n" in text or "\t" in text or "\r" in text:
         text = _RUN.sub(" ", text)
     return text.strip()
 
@@ -57,7 +57,7 @@ def read_text(element: Any) -> str:
             return ""
         if "<" in text:
             text = parse_escaped_markup(text)
-        return unwrap_lines(text) if "\n" in text or "\t" in text else text.strip()
+        return collapse_white_space(text)
     inline = True
     for child in element.iterdescendants():
         if child.tag not in INLINE or child.tag in SCRIPTS:
@@ -65,8 +65,8 @@ def read_text(element: Any) -> str:
         if child.tail is None and child.getnext() is not None and element.getroottree().getroot().tag == BLANKLESS:
             raise SpaceLost
     if inline:
-        return unwrap_lines(parse_escaped_markup("".join(element.itertext())))
-    return unwrap_lines(parse_escaped_markup(write_scripts("".join(_yield_pieces(element)))))
+        return collapse_white_space(parse_escaped_markup("".join(element.itertext())))
+    return collapse_white_space(parse_escaped_markup(write_scripts("".join(_yield_pieces(element)))))
 
 
 def parse_escaped_markup(text: str) -> str:

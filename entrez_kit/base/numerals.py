@@ -1,5 +1,6 @@
 """Numbers in text: counts of things, and Roman numbers, which mark the items of lists."""
 
+from itertools import pairwise
 from typing import Final
 
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
@@ -28,7 +29,7 @@ def to_roman(number: int) -> str:
 def read_roman(text: str) -> int:
     """Return the value of a Roman number in lower case, or 0 if a text is not one."""
     total = 0
-    for letter, after in zip(text, f"{text[1:]} ", strict=True):
+    for letter, after in pairwise(f"{text} "):
         value = _ROMAN.get(letter, 0)
         total += -value if _ROMAN.get(after, 0) > value else value
     return total if to_roman(total) == text else 0

@@ -10,7 +10,9 @@ from typing import Final
 
 from entrez_kit.base.numerals import format_count
 
+TABLE_SUFFIXES: Final = (".csv", ".tsv")
 MAX_CELL: Final = 16 * 1024 * 1024
+"""The maximum number of characters in a cell; some abstracts exceed Python's default."""
 DELIMITERS: Final = ",;\t"
 MIN_COMPLETE_ROWS: Final = 2
 """How many rows, with the names of the columns, must be before the last row, to know how many cells it must have."""

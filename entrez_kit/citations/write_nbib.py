@@ -10,6 +10,7 @@ from typing import Any, Final
 from entrez_kit.citations.csl import list_notes, to_one_line
 from entrez_kit.citations.names import space_initials
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, MeshTerm
+from entrez_kit.pubmed.pages import format_place_of_publication
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 
 WIDTH: Final = 87
@@ -185,8 +186,6 @@ def _write_source(article: Article, journal: JournalInfo) -> str | None:
     name = journal.medline_abbreviation or journal.iso_abbreviation or journal.title
     if not name:
         return None
-    place = f"{journal.volume or ''}{f'({journal.issue})' if journal.issue else ''}"
-    number = journal.pages or (journal.article_number if place else None)
-    pages = f":{number}" if number else ""
-    text = f"{name}. {_write_date(article) or ''}{f';{place}' if place else ''}{pages}.".replace(". .", ".")
+    pages = journal.pages or (journal.article_number if journal.volume or journal.issue else None)
+    text = f"{format_place_of_publication(name, _write_date(article), journal.volume, journal.issue, pages)}."
     return f"{text} doi: {article.doi}." if article.doi else text

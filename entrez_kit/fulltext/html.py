@@ -88,7 +88,7 @@ def convert_html_to_markdown(content: bytes, url: str, charset: str | None = Non
         charset: the encoding in the server's header.
 
     Raises:
-        UpstreamError: the page has no article, or the parser library is missing; reason parse_failed.
+        UpstreamError: the page has no article; reason parse_failed.
     """
     if len(content) > MAX_HTML_BYTES:
         raise unreadable_error(f"is a page of {format_count(len(content), 'byte')} (the limit is {MAX_HTML_BYTES:,})")

@@ -73,8 +73,7 @@ def read_pdf(content: bytes, *, seconds: float = SECONDS) -> Pdf:
         content: the file.
 
     Raises:
-        UpstreamError: the file is encrypted, broken, without text or beyond a limit, or the PDF library is missing;
-            reason parse_failed.
+        UpstreamError: the file is encrypted, broken, without text or beyond a limit; reason parse_failed.
     """
     import pypdf
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PUBMED, normalize_doi, normalize_orcid
+from entrez_kit.base.medline_text import MedlineLineError, read_fields
 from entrez_kit.local.article_to_xml import RecordFacts, convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
 from entrez_kit.pubmed.models import Article
@@ -15,7 +16,6 @@ from entrez_kit.pubmed.xml.dates import build_publication_date
 Values = dict[str, Any]
 """Values of fields of an Article, by name."""
 
-_LINE: Final = re.compile(r"([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
 _SERIAL: Final = re.compile(r"([0-9]{4}-?[0-9]{3}[0-9Xx])(?: \((Print|Electronic|Linking|Undetermined)\))?")
 _KINDED: Final = re.compile(r"(.+) \[([a-z-]+)\]")
 _NUMBERED: Final = re.compile(r"((?:EC )?\S+) \((.+)\)")
@@ -48,21 +48,17 @@ def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
     """
     fields: list[tuple[str, str]] = []
     start = 1
-    for number, line in enumerate(split_lines(chunks, path), start=1):
-        match = _LINE.fullmatch(line)
-        if match is not None and match[1] == "PMID" and fields:
-            yield convert_article(*_read_record(_Record(fields)), path, start)
-            fields = []
-        if match is not None:
-            start = start if fields else number
-            fields.append((match[1], match[2].strip()))
-        elif line.startswith("    ") and fields:
-            name, value = fields[-1]
-            fields[-1] = (name, f"{value} {line.strip()}".strip())
-        elif line.strip():
-            raise unusable_file_error(
-                path, f"line {number:,} is not a field of a MEDLINE record", "bad_record", line=number
-            )
+    try:
+        for field in read_fields(split_lines(chunks, path)):
+            if field.tag == "PMID" and fields:
+                yield convert_article(*_read_record(_Record(fields)), path, start)
+                fields = []
+            if field.tag:
+                start = start if fields else field.line
+                fields.append((field.tag, field.value))
+    except MedlineLineError as exc:
+        problem = f"line {exc.line:,} is not a field of a MEDLINE record"
+        raise unusable_file_error(path, problem, "bad_record", line=exc.line) from None
     if fields:
         yield convert_article(*_read_record(_Record(fields)), path, start)
 

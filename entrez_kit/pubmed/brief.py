@@ -5,6 +5,7 @@ from typing import Final
 
 from entrez_kit.pubmed.comparison import list_years
 from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.pages import format_place_of_publication
 
 MAX_AUTHORS: Final = 3
 
@@ -43,10 +44,10 @@ def format_brief_place(article: Article) -> str:
         return ""
     date = journal.publication_date
     year = str(date.year or date.medline_date or "") if date else ""
-    volume = (journal.volume or "") + (f"({journal.issue})" if journal.issue else "")
-    place = ";".join(part for part in (year, volume) if part) + (f":{journal.pages}" if journal.pages else "")
-    name = (journal.iso_abbreviation or journal.title or "").rstrip(".")
-    return ". ".join(part for part in (name, place) if part)
+    pages = journal.pages or (journal.article_number if journal.volume or journal.issue else None)
+    return format_place_of_publication(
+        journal.iso_abbreviation or journal.title, year, journal.volume, journal.issue, pages
+    )
 
 
 def get_surname(name: str) -> str:

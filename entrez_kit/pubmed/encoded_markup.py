@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from entrez_kit.base.markup import END, write_scripts
-from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, read_text, unwrap_lines
+from entrez_kit.base.mixed_content import BETWEEN, INLINE, SCRIPTS, collapse_white_space, read_text
 
 _SHORT: Final = frozenset(("a", "b", "i", "p", "q", "s", "u"))
 """Names that are also variables in formulas: "a<b" is not markup."""
@@ -36,7 +36,6 @@ _HEADING: Final = re.compile(
 )
 _INVISIBLE: Final = re.compile("[\u00ad\u200b\ufeff\u2060\x0e-\x11]")
 """Soft hyphens and other line-break marks, and the characters that mark scripts during conversion."""
-_RUN: Final = re.compile(r" {2,}")
 _ENCODINGS: Final = 3
 """The most times that a text may be encoded. Two encodings are common ("CSR&amp;amp;D")."""
 _MAX_LABEL: Final = 120
@@ -69,7 +68,7 @@ def convert_to_plain_text(text: str | None) -> str:
     text = _INVISIBLE.sub("", text)
     if "<" in text:
         text = write_scripts(_remove_markup(text))
-    return _RUN.sub(" ", unwrap_lines(text))
+    return collapse_white_space(text)
 
 
 def split_abstract(text: str | None) -> list[dict[str, str]]:

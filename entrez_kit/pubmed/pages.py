@@ -1,4 +1,4 @@
-"""Pages and article numbers: NLM writes both into one field, and shortens ranges."""
+"""Pages and article numbers: NLM writes both into one field, and shortens ranges. A citation ends with one of them."""
 
 import re
 from collections.abc import Iterable
@@ -81,3 +81,16 @@ def find_article_number(located: Iterable[tuple[str, str, bool]]) -> str | None:
     """
     numbers = (value for kind, value, valid in located if kind == "pii" and valid)
     return next((text for text in numbers if _NUMBER.fullmatch(text) and not _PUBLISHER_CODE.match(text)), None)
+
+
+def format_place_of_publication(
+    journal: str | None, date: str | None, volume: str | None, issue: str | None, pages: str | None
+) -> str:
+    """Format the place of publication as PubMed does: J Inv Res. 2024 Mar;12(2):737-8.
+
+    Args:
+        pages: the pages or the article number.
+    """
+    number = (volume or "") + (f"({issue})" if issue else "")
+    place = ";".join(part for part in (date, number) if part) + (f":{pages}" if pages else "")
+    return ". ".join(part for part in ((journal or "").rstrip("."), place) if part)

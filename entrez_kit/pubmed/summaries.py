@@ -7,7 +7,7 @@ from entrez_kit.base.identifiers import normalize_doi, normalize_pmcid
 from entrez_kit.base.mixed_content import read_text
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.pubmed.models import BriefSummary, Correction
-from entrez_kit.pubmed.pages import find_article_number
+from entrez_kit.pubmed.pages import find_article_number, format_place_of_publication
 from entrez_kit.pubmed.standing import KINDS, determine_standing, to_retraction_status
 from entrez_kit.pubmed.xml.dates import convert_to_iso_date
 from entrez_kit.services.esummary_reply import parse_documents
@@ -171,13 +171,6 @@ def _read_summary(fields: Fields) -> BriefSummary:
         publication_types=types,
         comments=[Correction.model_validate(correction) for correction in related if correction["kind"] in _COMMENTS],
     )
-
-
-def format_place_of_publication(journal: str, published: str, volume: str, issue: str, pages: str) -> str:
-    """Format the place of publication as PubMed does: J Inv Res. 2024 Mar;12(2):737-8."""
-    place = volume + (f"({issue})" if issue else "")
-    tail = published + (f";{place}" if place else "") + (f":{pages}" if pages else "")
-    return ". ".join(part for part in (journal.rstrip("."), tail) if part)
 
 
 def _read_source(fields: Fields, published: str) -> str:

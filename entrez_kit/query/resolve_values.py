@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from entrez_kit.base.identifiers import normalize_doi
 from entrez_kit.query import dates, unsettled
 from entrez_kit.query.algebra import Or, Query, Range, Shown, TermSet, Wildcard
 from entrez_kit.query.evaluate import Evaluator
@@ -34,7 +35,6 @@ _TYPE_SYNONYMS: Final = {
     "reviews": "review",
 }
 """Entry terms of publication types, for vocabularies without publication types."""
-_DOI_PREFIXES: Final = ("https://doi.org/", "http://doi.org/", "https://dx.doi.org/", "http://dx.doi.org/", "doi:")
 
 
 class ValueFinder:
@@ -191,9 +191,7 @@ class ValueFinder:
         return Unit(match_any(queries), report=report)
 
     def _find_identifier(self, tag: Tag, phrase: str, operand: Operand) -> Unit | None:
-        value = " ".join(phrase.split()).casefold()
-        for prefix in _DOI_PREFIXES:
-            value = value.removeprefix(prefix)
+        value = normalize_doi(" ".join(phrase.split()).casefold())
         if tag.field.code == "AUID":
             value = value.removeprefix("orcid ").rsplit("/", 1)[-1]
         leaf = Wildcard(tag.field, value) if "*" in value.lstrip("*") else TermSet(tag.field.sources[0], (value,))

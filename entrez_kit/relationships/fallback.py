@@ -8,8 +8,8 @@ from urllib.parse import quote
 from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url, normalize_doi, normalize_pmcid
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS
+from entrez_kit.pubmed.pages import format_place_of_publication
 from entrez_kit.pubmed.record_fetcher import Retrieval
-from entrez_kit.pubmed.summaries import format_place_of_publication
 from entrez_kit.pubmed.xml.references import read_pmid, read_references
 from entrez_kit.relationships.related_documents import RelatedArticle, Relation
 from entrez_kit.services import Services
@@ -146,10 +146,7 @@ def _read_record(record: Mapping[str, Any]) -> RelatedArticle:
     source, number = get_text("source"), get_text("id")
     pmid = read_pmid(number) if source == "MED" else None
     journal = get_text("journalAbbreviation", "publicationTitle")
-    appeared = (
-        part or ""
-        for part in (journal, get_text("pubYear"), get_text("volume"), get_text("issue"), get_text("pageInfo"))
-    )
+    appeared = (journal, get_text("pubYear"), get_text("volume"), get_text("issue"), get_text("pageInfo"))
     return RelatedArticle(
         pmid=pmid,
         title=get_text("title"),

@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Final
 
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.tables import TableError, read_table
+from entrez_kit.base.tables import TABLE_SUFFIXES, TableError, read_table
 from entrez_kit.pubmed.encoded_markup import convert_to_plain_text
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.references.merge.files_to_merge import read_files
@@ -16,7 +16,6 @@ from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.decisions import Choice
 from entrez_kit.reviews.records import ID
 
-TABLES: Final = (".csv", ".tsv")
 MAX_ROWS: Final = 1_000_000
 MAX_TEXT: Final = 200
 _RAYYAN: Final = re.compile(r"RAYYAN-INCLUSION:?\s*\{([^{}]{0,4000})\}")
@@ -76,7 +75,7 @@ def read_decision_rows(files: Sequence[FileToMerge]) -> Iterator[Row]:
         InvalidInput: a file cannot be read. The message has the line if it is known.
     """
     for file in files:
-        if PurePath(file.file).suffix.lower() in TABLES and file.text:
+        if PurePath(file.file).suffix.lower() in TABLE_SUFFIXES and file.text:
             yield from _read_table(file.text, file.file)
         else:
             yield from _read_references(file)

@@ -239,7 +239,7 @@ class Messages:
 
     Args:
         app: receives requests with a complete body.
-        most: the maximum size of a body in bytes; otherwise 413.
+        limit: the maximum size of a body in bytes; otherwise 413.
         seconds: the maximum time for a body; otherwise 408.
     """
 
@@ -288,7 +288,7 @@ class SessionLimit:
 
     Args:
         app: serves the protocol; a DELETE ends a session.
-        most: the maximum number of sessions of a subject.
+        limit: the maximum number of sessions of a subject.
     """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:

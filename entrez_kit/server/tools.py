@@ -24,7 +24,7 @@ from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import parse_names
 from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
-from entrez_kit.core.operation import Execution, Operation, execute, find_source_warning
+from entrez_kit.core.operation import Execution, Operation, execute, find_source_warning, internal_error
 from entrez_kit.core.per_input import take_list
 from entrez_kit.python.kit_methods import find_operation
 from entrez_kit.server.arguments import ArgumentNames, check_names, list_arguments, read_arguments
@@ -216,13 +216,18 @@ class Toolbox:
         """
         definition = self.find(name)
         started = time.monotonic()
-        if definition is None:
-            run = _refuse(self._unknown_error(name, scopes))
-        else:
-            run = self._run_tool(definition, services, arguments, scopes)
-        seconds, outcome = time.monotonic() - started, run.outcome
-        source = find_source_warning(services, outcome.trace)
-        result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
+        try:
+            if definition is None:
+                run = _refuse(self._unknown_error(name, scopes))
+            else:
+                run = self._run_tool(definition, services, arguments, scopes)
+            seconds = time.monotonic() - started
+            source = find_source_warning(services, run.outcome.trace)
+            result = self._build_result(run, seconds, definition, source=source, scopes=scopes)
+        except Exception as exc:
+            run, seconds = _refuse_defect(exc), time.monotonic() - started
+            result = self._build_result(run, seconds, definition, scopes=scopes)
+        outcome = run.outcome
         with tracing.trace(outcome.trace.request_id):
             called = definition.name if definition is not None else name
             is_success = outcome.result is not None
@@ -380,6 +385,12 @@ def _refuse(error: EntrezKitError) -> _ToolRun:
     """Return the run of a call that ends before its operation begins."""
     with tracing.trace(tracing.create_request_id()) as opened:
         return _ToolRun(Execution(opened, error=error))
+
+
+def _refuse_defect(exc: Exception) -> _ToolRun:
+    """Return the run of a call that a defect outside of its operation ends, for example in the cut of its document."""
+    with tracing.trace(tracing.create_request_id()) as opened:
+        return _ToolRun(Execution(opened, error=internal_error(exc, opened.request_id)))
 
 
 def _read_call(

@@ -364,8 +364,8 @@ class EUtils(ServiceClient):
         """Return the records to which others link: one link set per id, because each id is a separate parameter.
 
         Args:
-            keep: returns whether a reply with this value may be cached.
             deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
+            keep: returns whether a reply with this value may be cached.
         """
         chosen = select_records(ids, webenv, query_key, None, None)
         params = {

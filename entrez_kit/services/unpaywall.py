@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, InvalidInput, NotConfigured
-from entrez_kit.base.identifiers import DOI, DOI_PREFIX
+from entrez_kit.base.identifiers import DOI, normalize_doi
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
@@ -77,7 +77,7 @@ class Unpaywall(ServiceClient):
                 recovery_hint="Set UNPAYWALL_EMAIL to your e-mail address to search for open-access copies.",
                 details={"reason": "unpaywall_disabled", "setting": "unpaywall_email"},
             )
-        bare_doi = DOI_PREFIX.sub("", doi.strip(), count=1)
+        bare_doi = normalize_doi(doi)
         if not DOI.fullmatch(bare_doi) or {".", ".."} & set(bare_doi.split("/")) or len(bare_doi) > 500:
             raise _invalid_doi_error(doi)
         keys = frozenset({"doi", "is_oa", "best_oa_location", "oa_locations"})

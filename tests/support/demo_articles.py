@@ -3,7 +3,8 @@
 from functools import cache
 from typing import Any
 
-from entrez_kit.fixtures import corpus_files
+from demo_files import list_demo_files
+
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.records import iter_records
 
@@ -11,7 +12,7 @@ from entrez_kit.pubmed.xml.records import iter_records
 @cache
 def read_demo_articles() -> tuple[Article, ...]:
     """Return the articles, books and chapters of the demo, in the order of their PMIDs."""
-    records = [record for file in corpus_files() for record in iter_records(file.read_bytes())]
+    records = [record for file in list_demo_files() for record in iter_records(file.read_bytes())]
     articles = [record.article() for record in records if record.kind != "deleted"]
     return tuple(sorted(articles, key=lambda one: one.pmid))
 

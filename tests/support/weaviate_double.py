@@ -1,7 +1,7 @@
 """A simulated Weaviate server on loopback: REST for the schema, gRPC for data, as much as the tests need.
 
-The tests in ``test_weaviate`` run against it and against a real server. It fails if a test wants it to, and records
-the requests.
+Tests choose its failures, and read the requests that it received. The tests in ``test_weaviate`` also run with a real
+server, if there is one.
 """
 
 import json

@@ -87,10 +87,10 @@ class StyleRules:
         report_number: the word before the number of a report.
         series: the series of a report is printed.
         genre: the word "preprint" is in the data; otherwise the style has it.
-        most_others: the maximum number of authors of a list that PubMed cut, for styles that print the last author of
-            a long list, which is unknown then.
         nlm: rules of Citing Medicine: ordinal suffixes (3rd instead of III), shortened ranges with additional parts
             ("discussion 210-1"), seasons of two years, preprints as articles of their server.
+        most_others: the maximum number of authors of a list that PubMed cut, for styles that print the last author of
+            a long list, which is unknown then.
     """
 
     titles: Titles = "as_is"
@@ -125,7 +125,7 @@ def prepare_item(item: Item, wants: StyleRules) -> Item:
     """Return an item prepared for a style."""
     ready = {name: value for name, value in item.items() if name not in _UNUSED}
     if not str(ready.get("URL", "")).startswith(BOOKSHELF):
-        ready.pop("URL", None)  # PubMed's page is not the address of the article
+        ready.pop("URL", None)  # a page about the article in a database is not its address
     # The authors of a book are printed with those of a chapter only if the book has no editors.
     if ready.get("editor") or ready.get("container-author") == ready.get("author"):
         ready.pop("container-author", None)

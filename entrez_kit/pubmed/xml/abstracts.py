@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from entrez_kit.base.mixed_content import read_text, unwrap_lines
+from entrez_kit.base.mixed_content import collapse_white_space, read_text
 from entrez_kit.pubmed.xml.common_parts import Fields
 
 _UNLABELLED: Final = "UNLABELLED"
@@ -27,7 +27,7 @@ def read_abstract_sections(container: Any) -> tuple[list[Fields], str]:
         elif tag == "AbstractText":
             section: Fields = {"text": read_text(element)}
             label = element.get("Label")
-            if label and label != _UNLABELLED and (label := unwrap_lines(label)):
+            if label and label != _UNLABELLED and (label := collapse_white_space(label)):
                 section["label"] = label
             category = element.get("NlmCategory")
             if category:

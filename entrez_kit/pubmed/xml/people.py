@@ -5,7 +5,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_orcid
-from entrez_kit.base.mixed_content import INLINE, read_text
+from entrez_kit.base.mixed_content import INLINE, collapse_white_space, read_text
 from entrez_kit.pubmed.xml.common_parts import Fields
 
 Read = Callable[[Any], str | None]
@@ -34,7 +34,7 @@ def read_people(container: Any, read: Read = plain) -> list[Fields]:
         if name:
             text = read(element)
             if text:
-                person[name] = text.strip()
+                person[name] = collapse_white_space(text)
         elif tag == "AffiliationInfo":
             continue
         elif tag == "Affiliation":

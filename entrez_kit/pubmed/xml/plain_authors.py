@@ -7,6 +7,7 @@ import re
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import normalize_orcid
+from entrez_kit.base.mixed_content import collapse_white_space
 
 AUTHORS: Final = b"<AuthorList"
 _END: Final = b"</AuthorList>"
@@ -50,9 +51,11 @@ def read_plain_authors(data: bytes, start: int, end: int) -> tuple[dict[str, Any
     place = opening.end()
     while author := _AUTHOR.match(text, place):
         is_valid, is_equal, *names, orcid, affiliations, _ = author.groups()
-        person: dict[str, Any] = {name: value.strip() for name, value in zip(_NAMES, names, strict=True) if value}
+        person: dict[str, Any] = {
+            name: collapse_white_space(value) for name, value in zip(_NAMES, names, strict=True) if value
+        }
         if affiliations:
-            texts = [value.strip().replace("&amp;", "&") for value in _AFFILIATION.findall(affiliations)]
+            texts = [collapse_white_space(value).replace("&amp;", "&") for value in _AFFILIATION.findall(affiliations)]
             if places := [value for value in texts if value]:
                 person["affiliations"] = places
         if orcid and (known := normalize_orcid(orcid)):

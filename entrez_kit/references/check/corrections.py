@@ -10,17 +10,15 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import format_name
-from entrez_kit.pubmed.models import Article, Standing, StandingStatus
+from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.check_result import CheckedReference, LeftOut, ReferenceChange, Uncorrected
 from entrez_kit.references.check.comparison.compare_fields import FieldName
 from entrez_kit.references.check.findings import CODES, FindingCode
-from entrez_kit.references.check.lookup.find_records import find_records
+from entrez_kit.references.check.lookup.find_records import REPLACED, find_records
 from entrez_kit.references.files.references import FieldUpdate, Reference
 from entrez_kit.services import Services
 
-REPLACED: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
-"""The statuses of a work that has a newer version."""
 MAX_VERSIONS: Final = 5
 """The most versions that are followed from one work to its newest version."""
 

@@ -9,9 +9,9 @@ from entrez_kit.pubmed.standing import choose_graver
 from entrez_kit.references.check.assess import Assessment
 from entrez_kit.references.check.check_result import CheckedReference
 from entrez_kit.references.check.comparison.compare_fields import IdentifierName
-from entrez_kit.references.check.corrections import REPLACED
 from entrez_kit.references.check.findings import FindingCode
 from entrez_kit.references.check.lookup.candidates import Candidates
+from entrez_kit.references.check.lookup.find_records import REPLACED
 from entrez_kit.references.check.lookup.sources import RETRACTED, TITLES, Sources, SourceStanding, Work, combine_results
 
 LABELS: Final[Mapping[IdentifierName, str]] = {"doi": "DOI", "pmid": "PMID", "pmcid": "PMCID"}

@@ -1,10 +1,10 @@
 """Read MEDLINE files (.nbib), as exported by PubMed."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
+from entrez_kit.base.medline_text import MedlineLineError, read_fields
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.references import (
@@ -19,7 +19,6 @@ from entrez_kit.references.files.references import (
     warn_of_left_out,
 )
 
-_LINE: Final = re.compile(r"([A-Z]{2,4}) *- ?(.*)")
 _ONCE: Final = frozenset({"PMID", "OWN", "STAT", "TI", "BTI", "DP", "JT", "TA", "SO"})
 """Tags that a record has only once."""
 
@@ -71,18 +70,19 @@ def _split_records(text: str, name: str) -> list[tuple[list[tuple[str, str]], in
         else:
             records.append((fields, start))
 
-    for number, line in enumerate([*text.splitlines(), ""], start=1):
-        match = _LINE.fullmatch(line)
-        if (not line.strip() or (match and match[1] == "PMID")) and fields:
-            end_record()
-            fields = []
-        if match:
-            start = start if fields else number
-            fields.append((match[1], match[2].strip()))
-        elif line.startswith("      ") and fields:
-            fields[-1] = (fields[-1][0], f"{fields[-1][1]} {line.strip()}")
-        elif line.strip():
-            raise unreadable_error(name, "this line does not belong to a field of a MEDLINE record", line=number)
+    try:
+        for field in read_fields(text.splitlines()):
+            if field.tag in ("", "PMID") and fields:
+                end_record()
+                fields = []
+            if field.tag:
+                start = start if fields else field.line
+                fields.append((field.tag, field.value))
+    except MedlineLineError as exc:
+        problem = "this line does not belong to a field of a MEDLINE record"
+        raise unreadable_error(name, problem, line=exc.line) from None
+    if fields:
+        end_record()
     return records
 
 

@@ -4,17 +4,14 @@ from collections import Counter
 from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import PurePath
-from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
 from entrez_kit.base.progress import report_progress
+from entrez_kit.base.tables import TABLE_SUFFIXES
 from entrez_kit.core.model import Warn
 from entrez_kit.references.files.references import Reference, ReferenceFile
 from entrez_kit.references.merge.entries import Entry, read_entries
 from entrez_kit.references.merge.merge_documents import READABLE, FileToMerge
-
-TABLES: Final = (".csv", ".tsv")
-
 
 # Files
 
@@ -64,7 +61,7 @@ def _read_file(file: FileToMerge) -> tuple[str, ReferenceFile | list[Reference],
     read: ReferenceFile
     if text.lstrip("\ufeff \t\r\n").startswith("<") and suffix not in (".md", ".txt"):
         return "endnote", *_read_xml(text, name)
-    if suffix in TABLES and find_kind(text) != "wos":
+    if suffix in TABLE_SUFFIXES and find_kind(text) != "wos":
         from entrez_kit.references.files.read_csv import read_csv
 
         read = read_csv(text, name)

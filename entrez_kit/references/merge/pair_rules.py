@@ -15,16 +15,13 @@ from entrez_kit.base.frontend_text import join_with
 from entrez_kit.pubmed.comparison import begins
 from entrez_kit.pubmed.pages import is_article_number
 from entrez_kit.references.merge.record_pair import (
-    EXACT,
-    LOOSE,
     LOOSE_RATIO,
-    NEAR,
     NEAR_RATIO,
-    OTHER_AUTHORS,
-    UNKNOWN_AUTHORS,
+    AuthorAgreement,
     Kind,
     PlaceAgreement,
     RecordPair,
+    TitleLevel,
 )
 from entrez_kit.references.merge.signatures import Signature, split_doi_version
 
@@ -41,6 +38,9 @@ SAME_PMID: Final = 100
 IDENTICAL: Final = 99
 SAME_NUMBER: Final = 95
 SAME_IDENTIFIER: Final = 90
+FAMILY: Final = 60
+FAMILY_ELSEWHERE: Final = 50
+"""The strength of the verdict on two publications of one text at different places."""
 _COCHRANE_NUMBER: Final = re.compile(r"(?:cd|mr)[0-9]{6}")
 _KINDS: Final[tuple[tuple[Kind, str], ...]] = (
     ("is_erratum", "a correction"),
@@ -122,7 +122,7 @@ def _find_other_identifiers(pair: RecordPair) -> str | None:
     first, second = pair.first, pair.second
     if pair.has_other_pmids:
         return f"different PMIDs: {first.pmid} and {second.pmid}"
-    has_other_dois = first.doi and second.doi and first.doi != second.doi and not pair.has_same_pmid
+    has_other_dois = first.doi and second.doi and first.doi != second.doi
     return f"different DOIs: {first.doi} and {second.doi}" if has_other_dois else None
 
 
@@ -157,7 +157,7 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
             return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
         if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
-    if pair.authors == OTHER_AUTHORS and pair.has_other_pages and first.title and second.title and not titles.level:
+    if pair.has_other_authors and pair.has_other_pages and first.title and second.title and not titles.level:
         return None
     if doubt := _find_doubt(pair):
         return PairVerdict("undecided", f"{why}, but {doubt}")
@@ -166,12 +166,12 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
 
 def _find_doubt(pair: RecordPair) -> str | None:
     """Return what contradicts a common identifier: two abstracts of a meeting differ in title, authors or pages."""
-    titles, other_authors, other_pages = pair.titles, pair.authors == OTHER_AUTHORS, pair.has_other_pages
+    titles, other_authors, other_pages = pair.titles, pair.has_other_authors, pair.has_other_pages
     if pair.has_same_title and pair.has_specific_title:
         return "different authors and first pages" if other_authors and other_pages else None
     if other_authors or other_pages:
         return f"different {'authors' if other_authors else 'first pages'}"
-    if titles.level >= NEAR or not (pair.first.title and pair.second.title):
+    if titles.level >= TitleLevel.NEAR or not (pair.first.title and pair.second.title):
         return None
     is_unsure = pair.has_other_word and not pair.has_same_pages
     if pair.is_in_collection or pair.has_other_accessions or is_unsure:
@@ -195,7 +195,7 @@ def _are_versions(pair: RecordPair) -> bool:
 
 def _link_versions(pair: RecordPair) -> PairVerdict:
     numbers = sorted(version[1] for doi in (pair.first.doi, pair.second.doi) if (version := split_doi_version(doi)))
-    return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", 60, "version")
+    return PairVerdict("family", f"versions {' and '.join(numbers)} of one work", FAMILY, "version")
 
 
 def _are_cochrane_versions(pair: RecordPair) -> bool:
@@ -207,7 +207,7 @@ def _are_cochrane_versions(pair: RecordPair) -> bool:
 
 
 def _link_cochrane_versions(pair: RecordPair) -> PairVerdict:
-    return PairVerdict("family", f"versions of the Cochrane review {pair.first.first_page.upper()}", 60, "version")
+    return PairVerdict("family", f"versions of the Cochrane review {pair.first.first_page.upper()}", FAMILY, "version")
 
 
 def _have_other_subjects(pair: RecordPair) -> bool:
@@ -223,7 +223,7 @@ def _is_reply(pair: RecordPair) -> bool:
 
 
 def _is_other_kind_or_author(pair: RecordPair) -> bool:
-    return pair.differs_in("is_erratum") or pair.differs_in("is_reply") or pair.authors == OTHER_AUTHORS
+    return pair.differs_in("is_erratum") or pair.differs_in("is_reply") or pair.has_other_authors
 
 
 def _are_parts(pair: RecordPair) -> bool:
@@ -232,7 +232,7 @@ def _are_parts(pair: RecordPair) -> bool:
 
 def _link_parts(pair: RecordPair) -> PairVerdict:
     first, second = sorted((pair.first.part, pair.second.part))
-    return PairVerdict("family", f"parts {first} and {second}", 60, "part")
+    return PairVerdict("family", f"parts {first} and {second}", FAMILY, "part")
 
 
 def _names_part(pair: RecordPair) -> bool:
@@ -247,7 +247,7 @@ def _names_part(pair: RecordPair) -> bool:
 
 
 def _is_preprint(pair: RecordPair) -> bool:
-    has_title = pair.titles.level >= LOOSE or pair.titles.cores >= NEAR_RATIO
+    has_title = pair.titles.level >= TitleLevel.LOOSE or pair.titles.cores >= NEAR_RATIO
     return pair.differs_in("is_preprint") and pair.has_same_authors and has_title
 
 
@@ -257,7 +257,7 @@ def _is_protocol(pair: RecordPair) -> bool:
 
 
 def _link(why: str, relation: Relation) -> Callable[[RecordPair], PairVerdict]:
-    verdict = PairVerdict("family", why, 60, relation)
+    verdict = PairVerdict("family", why, FAMILY, relation)
     return lambda _: verdict
 
 
@@ -295,7 +295,7 @@ def _compare_by_text(pair: RecordPair) -> PairVerdict | None:
 
 
 def _is_certain_place(pair: RecordPair) -> bool:
-    return pair.place.is_certain and pair.authors != OTHER_AUTHORS
+    return pair.place.is_certain and not pair.has_other_authors
 
 
 def _is_work_at_certain_place(pair: RecordPair) -> bool:
@@ -303,7 +303,7 @@ def _is_work_at_certain_place(pair: RecordPair) -> bool:
     if not _is_certain_place(pair) or pair.has_other_issue or _has_contradicting_accessions(pair):
         return False
     titles, place = pair.titles, pair.place
-    if titles.level >= NEAR or begins(pair.first.title, pair.second.title):
+    if titles.level >= TitleLevel.NEAR or begins(pair.first.title, pair.second.title):
         return True
     if pair.has_other_word or pair.first.first_page == "1":
         return False
@@ -325,26 +325,26 @@ def _is_unclear_at_certain_place(pair: RecordPair) -> bool:
     """Return whether only the titles, the issues or the numbers of a database contradict the same pages."""
     if not _is_certain_place(pair) or not (pair.titles.level or _are_authors_in_journal(pair)):
         return False
-    if pair.titles.level >= NEAR:
+    if pair.titles.level >= TitleLevel.NEAR:
         return pair.has_specific_title or not pair.has_other_issue
     is_related = bool(pair.titles.level or pair.place.issue or pair.is_translated)
     return is_related and pair.place.issue is not False and not pair.has_other_accessions
 
 
 def _have_other_titles_or_authors(pair: RecordPair) -> bool:
-    return pair.authors == OTHER_AUTHORS or not pair.titles.level
+    return pair.has_other_authors or not pair.titles.level
 
 
 def _is_in_other_issue(pair: RecordPair) -> bool:
     """Return whether two records are of different issues, and their titles do not identify a work."""
-    return pair.has_other_issue and not (pair.has_specific_title and pair.titles.level >= NEAR)
+    return pair.has_other_issue and not (pair.has_specific_title and pair.titles.level >= TitleLevel.NEAR)
 
 
 def _is_contradicted(pair: RecordPair) -> bool:
     """Return whether only the issues, the types or the numbers of a database contradict that records are one work."""
     contradiction = pair.has_other_issue or _has_contradicting_accessions(pair) or _has_contradicting_type(pair)
     is_identified = pair.has_identifying_title or bool(pair.place.page)
-    return contradiction and pair.titles.level >= NEAR and is_identified and _has_no_contradiction(pair)
+    return contradiction and pair.titles.level >= TitleLevel.NEAR and is_identified and _has_no_contradiction(pair)
 
 
 def _has_contradicting_type(pair: RecordPair) -> bool:
@@ -358,7 +358,7 @@ def _is_at_volume_and_page(pair: RecordPair) -> bool:
 
 def _is_work_at_place(pair: RecordPair) -> bool:
     """Return whether two records at one volume and page are one work: the titles agree, or nearly agree."""
-    if not _is_at_volume_and_page(pair) or pair.place.journal is False or pair.titles.level < NEAR:
+    if not _is_at_volume_and_page(pair) or pair.place.journal is False or pair.titles.level < TitleLevel.NEAR:
         return False
     is_other_abstract = pair.titles.is_part and pair.is_in_collection
     return bool(pair.has_same_authors or pair.place.journal) and not is_other_abstract
@@ -369,7 +369,7 @@ def _is_similar_at_place(pair: RecordPair) -> bool:
     place, titles = pair.place, pair.titles
     if not _is_at_volume_and_page(pair) or not (pair.has_same_authors and place.journal):
         return False
-    if titles.level >= NEAR:
+    if titles.level >= TitleLevel.NEAR:
         return True
     is_similar = titles.ratio >= PLACE_RATIO and pair.first.numbers == pair.second.numbers
     return is_similar and not _has_other_number(pair)
@@ -405,7 +405,7 @@ def _is_work_in_journal(pair: RecordPair) -> bool:
     has_number = bool(pair.place.volume or pair.place.page)
     if pair.has_same_title:
         return has_number or pair.place.years == 0 or pair.has_same_abstract is True
-    return has_number and pair.titles.level == NEAR and not pair.titles.is_part
+    return has_number and pair.titles.level == TitleLevel.NEAR and not pair.titles.is_part
 
 
 def _is_page_without_authors(pair: RecordPair) -> bool:
@@ -468,8 +468,8 @@ def _is_another_publication(pair: RecordPair) -> bool:
 
 def _has_no_contradiction(pair: RecordPair) -> bool:
     """Return whether no part of the place differs, and the authors agree, or only the title does."""
-    has_names = pair.has_same_authors or (pair.authors == UNKNOWN_AUTHORS and pair.has_same_title)
-    is_contradicted = pair.titles.level < NEAR and _has_other_number(pair)
+    has_names = pair.has_same_authors or (pair.authors == AuthorAgreement.UNKNOWN and pair.has_same_title)
+    is_contradicted = pair.titles.level < TitleLevel.NEAR and _has_other_number(pair)
     return has_names and not pair.place.list_differing() and pair.is_near_in_time and not is_contradicted
 
 
@@ -480,11 +480,11 @@ def _merge(base: int, per_level: int = 0, more: str = "") -> Callable[[RecordPai
 
 def _link_publications(pair: RecordPair) -> PairVerdict:
     places = join_with(pair.place.list_differing()) or "year"
-    return PairVerdict("family", f"{describe_agreement(pair)}, other {places}", 50, "another_publication")
+    return PairVerdict("family", f"{describe_agreement(pair)}, other {places}", FAMILY_ELSEWHERE, "another_publication")
 
 
 def _link_conference(_: RecordPair) -> PairVerdict:
-    return PairVerdict("family", "a conference contribution and an article", 50, "conference")
+    return PairVerdict("family", "a conference contribution and an article", FAMILY_ELSEWHERE, "conference")
 
 
 def _leave_open(pair: RecordPair) -> PairVerdict:
@@ -528,7 +528,12 @@ TEXT_RULES: Final = (
 # Reasons
 
 
-_TITLES: Final = {EXACT: "same title", NEAR: "nearly the same title", LOOSE: "similar title", 0: "other title"}
+_TITLES: Final = {
+    TitleLevel.EXACT: "same title",
+    TitleLevel.NEAR: "nearly the same title",
+    TitleLevel.LOOSE: "similar title",
+    TitleLevel.DIFFERENT: "other title",
+}
 
 
 def describe_agreement(pair: RecordPair) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from enum import Enum, IntEnum, auto
 from functools import cached_property
 from typing import Final, Literal
 
@@ -11,9 +12,6 @@ from entrez_kit.citations.titles import abbreviates
 from entrez_kit.pubmed.comparison import are_titles_alike, is_one_edit
 from entrez_kit.references.merge.signatures import Signature
 
-EXACT: Final = 3
-NEAR: Final = 2
-LOOSE: Final = 1
 MIN_WORDS: Final = 4
 """A title with fewer words identifies a work only together with its volume or page."""
 NEAR_RATIO: Final = 92
@@ -26,9 +24,6 @@ LONG_WORD: Final = 5
 """From this number of letters, a word with one other letter is a misspelling, not another word."""
 MAX_REPLACED: Final = 2
 """Titles in which at most this number of places have other words are of two works: mortality and readmission."""
-SAME_AUTHORS: Final = 2
-UNKNOWN_AUTHORS: Final = 1
-OTHER_AUTHORS: Final = 0
 MIN_SHARED: Final = 0.5
 SIMILAR_NAME: Final = 80
 MAX_NAMES: Final = 12
@@ -54,6 +49,23 @@ _GENERIC: Final = re.compile(
 Kind = Literal["is_erratum", "is_reply", "is_protocol", "is_preprint", "is_registration"]
 
 
+class TitleLevel(IntEnum):
+    """How well two titles agree; a larger value is a better agreement."""
+
+    DIFFERENT = 0
+    LOOSE = 1
+    NEAR = 2
+    EXACT = 3
+
+
+class AuthorAgreement(Enum):
+    """Whether the authors of two records agree. They are unknown if a record has none."""
+
+    DIFFERENT = auto()
+    UNKNOWN = auto()
+    SAME = auto()
+
+
 class RecordPair:
     """Two records, and how they agree. Each comparison is made when it is first needed, and once."""
 
@@ -69,11 +81,11 @@ class RecordPair:
     @cached_property
     def has_other_word(self) -> bool:
         """Whether the titles agree, except for one or two words: mortality and readmission."""
-        return self.titles.level < NEAR and _has_other_word(self.first, self.second)
+        return self.titles.level < TitleLevel.NEAR and _has_other_word(self.first, self.second)
 
     @cached_property
-    def authors(self) -> int:
-        """``SAME_AUTHORS``, ``UNKNOWN_AUTHORS`` if a record has none, or ``OTHER_AUTHORS``."""
+    def authors(self) -> AuthorAgreement:
+        """The agreement of the authors."""
         return compare_authors(self.first, self.second)
 
     @cached_property
@@ -140,12 +152,17 @@ class RecordPair:
     @property
     def has_same_authors(self) -> bool:
         """Whether both records have authors, and they agree."""
-        return self.authors == SAME_AUTHORS
+        return self.authors == AuthorAgreement.SAME
+
+    @property
+    def has_other_authors(self) -> bool:
+        """Whether both records have authors, and they differ."""
+        return self.authors == AuthorAgreement.DIFFERENT
 
     @property
     def has_same_title(self) -> bool:
         """Whether the titles are equal."""
-        return self.titles.level == EXACT
+        return self.titles.level == TitleLevel.EXACT
 
     @property
     def has_similar_core(self) -> bool:
@@ -222,14 +239,14 @@ class TitleAgreement:
     """The agreement of two titles.
 
     Args:
-        level: ``EXACT``, ``NEAR``, ``LOOSE``, or 0 for different titles.
+        level: the best agreement of two of their titles.
         ratio: the ratio of equal letters in percent.
         cores: the same ratio without the words of their kinds ("part", "protocol", "erratum").
         is_part: whether one title is the beginning or the end of the other one.
         is_alike: whether the titles agree, except for words that are similar: men and women.
     """
 
-    level: int = 0
+    level: TitleLevel = TitleLevel.DIFFERENT
     ratio: float = 0.0
     cores: float = 0.0
     is_part: bool = False
@@ -242,9 +259,9 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
 
     if not first.title or not second.title:
         return TitleAgreement()
-    level, best, cores = 0, 0.0, 0.0
+    level, best, cores = TitleLevel.DIFFERENT, 0.0, 0.0
     if _is_beginning(first, second) or _is_beginning(second, first):
-        level = NEAR
+        level = TitleLevel.NEAR
     for mine in first.titles:
         for theirs in second.titles:
             likeness = ratio(mine, theirs)
@@ -253,17 +270,19 @@ def compare_titles(first: Signature, second: Signature) -> TitleAgreement:
     if first.core and second.core:
         is_whole = first.core == first.title and second.core == second.title
         cores = best if is_whole else ratio(first.core, second.core)
-    if level == EXACT:
+    if level == TitleLevel.EXACT:
         return TitleAgreement(level, best, cores, is_alike=True)
     has_numbers = first.numbers == second.numbers or _is_extended(first, second)
-    level = level if has_numbers else min(level, LOOSE)
+    level = level if has_numbers else min(level, TitleLevel.LOOSE)
     is_alike = has_numbers and best >= NEAR_RATIO and are_titles_alike(first.title, second.title)
     return TitleAgreement(
         level,
         best,
         cores,
-        is_part=level == NEAR and not (first.is_cut or second.is_cut) and _is_part(first.title, second.title),
-        is_alike=is_alike or level == NEAR,
+        is_part=level == TitleLevel.NEAR
+        and not (first.is_cut or second.is_cut)
+        and _is_part(first.title, second.title),
+        is_alike=is_alike or level == TitleLevel.NEAR,
     )
 
 
@@ -281,13 +300,13 @@ def _is_part(first: str, second: str) -> bool:
     return len(smaller) >= LONG_TITLE and (larger.startswith(f"{smaller} ") or larger.endswith(f" {smaller}"))
 
 
-def _rate_titles(mine: str, theirs: str, ratio: float) -> int:
+def _rate_titles(mine: str, theirs: str, ratio: float) -> TitleLevel:
     """Return the level of agreement of two folded titles with this ratio of equal letters."""
     if ratio == 100 or mine.replace(" ", "") == theirs.replace(" ", ""):
-        return EXACT
+        return TitleLevel.EXACT
     if _is_part(mine, theirs) or (ratio >= NEAR_RATIO and _is_misspelt(mine, theirs)):
-        return NEAR
-    return LOOSE if ratio >= LOOSE_RATIO else 0
+        return TitleLevel.NEAR
+    return TitleLevel.LOOSE if ratio >= LOOSE_RATIO else TitleLevel.DIFFERENT
 
 
 def _list_changes(mine: str, theirs: str) -> list[tuple[list[str], list[str]]]:
@@ -363,8 +382,8 @@ def _is_core_inside(first: Signature, second: Signature) -> bool:
 # Authors
 
 
-def compare_authors(first: Signature, second: Signature) -> int:
-    """Return whether the authors agree, are unknown or differ."""
+def compare_authors(first: Signature, second: Signature) -> AuthorAgreement:
+    """Compare the authors of two records."""
     if not first.families or not second.families:
         return _compare_groups(first, second)
     if len(first.families) == 1:
@@ -375,13 +394,13 @@ def compare_authors(first: Signature, second: Signature) -> int:
         agrees = (
             _share_names(first, second) or _share_swapped_names(first, second) or _share_similar_names(first, second)
         )
-    return SAME_AUTHORS if agrees else OTHER_AUTHORS
+    return AuthorAgreement.SAME if agrees else AuthorAgreement.DIFFERENT
 
 
-def _compare_groups(first: Signature, second: Signature) -> int:
-    """Return whether a group is the same; the persons of other groups are unknown."""
+def _compare_groups(first: Signature, second: Signature) -> AuthorAgreement:
+    """Compare the groups of two records; the persons of other groups are unknown."""
     is_same = any(_is_similar(mine, theirs) for mine in first.groups for theirs in second.groups)
-    return SAME_AUTHORS if is_same else UNKNOWN_AUTHORS
+    return AuthorAgreement.SAME if is_same else AuthorAgreement.UNKNOWN
 
 
 def _has_author(lone: Signature, second: Signature) -> bool:

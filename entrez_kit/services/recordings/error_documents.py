@@ -77,8 +77,7 @@ def load_text(document: Any) -> Text:
     Raises:
         InvalidDocument: the data is not a text.
     """
-    part = _load_part(document, MAX_DEPTH)
-    return part if isinstance(part, str | FrontendText) else FrontendText(part)
+    return _load_text_at(document, MAX_DEPTH)
 
 
 def _load_part(document: Any, depth: int) -> Part:

@@ -9,10 +9,10 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
+from demo_files import list_demo_files
 from sampled_cases import take_sample
 
 from entrez_kit import EntrezKit, load_settings
-from entrez_kit.fixtures import corpus_files
 from entrez_kit.local.eutils.database import Database, SearchCall
 from entrez_kit.local.records.collection import ParsedCollection
 from entrez_kit.sandbox.demo import build_databases
@@ -38,7 +38,7 @@ Record = tuple[str, dict[str, set[str]], set[str], set[str]]
 @cache
 def read_records() -> list[Record]:
     """Read the articles of the demo with ElementTree."""
-    roots = [ElementTree.fromstring(one.read_bytes()) for one in corpus_files()]
+    roots = [ElementTree.fromstring(one.read_bytes()) for one in list_demo_files()]
     deleted = {element.text for root in roots for element in root.iterfind("DeleteCitation/PMID")}
     found = []
     for article in (one for root in roots for one in root if one.tag in ("PubmedArticle", "PubmedBookArticle")):
@@ -112,7 +112,7 @@ def test_articles_use_only_identifiers_and_subheadings_that_mesh_allows(kit: Ent
             if qualifiers:
                 allowed = kit.lookup_mesh(query=read_mesh()[name]["ui"]).results[0].subheadings
                 assert qualifiers <= set(allowed), (pmid, name)
-    for file in corpus_files():
+    for file in list_demo_files():
         for element in ElementTree.fromstring(file.read_bytes()).iter():
             if element.tag in ("DescriptorName", "QualifierName", "PublicationType"):
                 assert read_mesh()[element.text or ""]["ui"] == element.get("UI"), element.text

@@ -516,6 +516,24 @@ async def test_an_internal_error_shows_a_request_id_and_no_internals(
     assert "inner secret" not in json.dumps(result.model_dump(mode="json"))
 
 
+@pytest.mark.parametrize("place", ["trimming.trim_reply", "markdown.render_markdown", "portion_arguments.take_portion"])
+def test_a_defect_outside_of_the_operation_is_the_same_internal_error(
+    services: ServerServices, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    def fail(*arguments: object, **parameters: object) -> None:
+        raise RuntimeError("the inner secret")
+
+    assert not Toolbox(None).call(services, "pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]}).is_error
+    monkeypatch.setattr(f"entrez_kit.server.{place}", fail)
+    result = Toolbox(None).call(services, "pubmed_fetch_fulltext", {"pmcids": ["PMC99000001"]})
+
+    error = read_tool_error(result)
+    assert error["code"] == "INTERNAL_ERROR"
+    assert result.meta is not None
+    assert error["details"]["request_id"] == result.meta["request_id"]
+    assert "inner secret" not in json.dumps(result.model_dump(mode="json"))
+
+
 async def test_an_unpaired_surrogate_does_not_end_the_connection(services: ServerServices) -> None:
     async with connect(services) as client:
         result = await client.call_tool("pubmed_search_articles", {"query_term": "crispr", "\ud800": "\udc00"})

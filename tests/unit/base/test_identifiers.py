@@ -2,7 +2,7 @@
 
 import pytest
 
-from entrez_kit.base.identifiers import read_identifier
+from entrez_kit.base.identifiers import normalize_doi, read_identifier
 
 
 @pytest.mark.parametrize(
@@ -43,6 +43,10 @@ from entrez_kit.base.identifiers import read_identifier
         ("10.5555/S0140-6736(24)1", "doi", "10.5555/S0140-6736(24)1"),
         ("https://doi.org/10.5555/ekit?utm_source=x", "doi", "10.5555/ekit"),
         ("https://europepmc.org/article/PMC/PMC123", "pmcid", "PMC123"),
+        ("https://www.doi.org/10.5555/ekit.2024.1", "doi", "10.5555/ekit.2024.1"),
+        ("www.doi.org/10.5555/ekit.2024.1", "doi", "10.5555/ekit.2024.1"),
+        ("https://www.ncbi.nlm.nih.gov/pubmed/?term=12345", "pmid", "12345"),
+        ("www.ncbi.nlm.nih.gov/pubmed?term=12345", "pmid", "12345"),
     ],
 )
 def test_every_written_form_of_an_identifier_is_read(text: str, kind: str, value: str) -> None:
@@ -63,11 +67,14 @@ def test_every_written_form_of_an_identifier_is_read(text: str, kind: str, value
         "１２３",
         "PMC",
         "PMC0",
+        "https://pmc.ncbi.nlm.nih.gov/articles/PMC0/",
+        "https://europepmc.org/article/PMC/PMC000",
         "10.5555",
         "10.5555/",
         "https://example.org/pubmed/12345",
         "https://[bad",
         "https://pubmed.ncbi.nlm.nih.gov/?term=asthma",
+        "https://www.ncbi.nlm.nih.gov/gene/?term=12345",
         "-5",
         "1e5",
     ],
@@ -81,3 +88,27 @@ def test_a_pmcid_never_has_two_prefixes_and_is_never_built_from_a_pmid() -> None
     plain = read_identifier("123")
     assert plain is not None
     assert plain.kind == "pmid"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "10.5555/a?b",
+        "doi:10.5555/a?b",
+        "DOI 10.5555/a?b",
+        "doi: doi:10.5555/a?b",
+        "doi:https://doi.org/10.5555/a?b",
+        "https://dx.doi.org/10.5555/a%3Fb",
+        "www.doi.org/10.5555/a?b?utm_source=mail&utm_medium=x",
+    ],
+)
+def test_a_doi_of_a_record_is_read_like_a_doi_of_a_user(text: str) -> None:
+    identifier = read_identifier(text)
+
+    assert identifier is not None
+    assert identifier.value == normalize_doi(text) == "10.5555/a?b"
+
+
+def test_a_text_that_only_begins_like_a_prefix_of_a_doi_is_kept() -> None:
+    assert normalize_doi("doi") == "doi"
+    assert normalize_doi(" doing 10.5555/a ") == "doing 10.5555/a"

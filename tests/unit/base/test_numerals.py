@@ -10,7 +10,7 @@ import pytest
 
 import commands
 import entrez_kit
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.numerals import format_count, read_roman, to_roman
 
 pytestmark = pytest.mark.fast
 
@@ -81,3 +81,12 @@ def test_no_module_writes_a_number_before_a_plural_noun_itself() -> None:
 )
 def test_a_number_before_a_plural_noun_is_found(source: str, number: int) -> None:
     assert len(list(yield_plurals(source))) == number
+
+
+def test_a_roman_number_is_read_as_the_number_that_was_written() -> None:
+    assert [read_roman(to_roman(number)) for number in range(300)] == list(range(300))
+
+
+@pytest.mark.parametrize("text", ["", " ", "iiii", "iix", "vx", "abc", "X"])
+def test_a_text_that_is_not_a_roman_number_is_0(text: str) -> None:
+    assert read_roman(text) == 0

@@ -18,13 +18,13 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import pytest
+from demo_files import list_demo_files
 from lxml import etree
 from project_paths import ROOT
 
 from entrez_kit.fixtures import __doc__ as description
-from entrez_kit.fixtures import corpus_files
 
-FILES: dict[str, Traversable] = {file.name: file for file in corpus_files()}
+FILES: dict[str, Traversable] = {file.name: file for file in list_demo_files()}
 ROOTS = {name: ElementTree.fromstring(file.read_bytes()) for name, file in FILES.items()}
 RECORDS = [item for root in ROOTS.values() for item in root if item.tag in ("PubmedArticle", "PubmedBookArticle")]
 DELETED = [item.text for root in ROOTS.values() for item in root.iterfind("DeleteCitation/PMID")]

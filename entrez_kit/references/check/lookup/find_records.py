@@ -25,8 +25,8 @@ MIN_LIKENESS: Final = 0.5
 """Minimum likeness of the title of the most similar record."""
 MIN_FAULTS: Final = 2
 """From this number of differences, a reference may cite a newer version of the record."""
-NEWER: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
-"""The statuses of a notice of a newer version."""
+REPLACED: Final[frozenset[StandingStatus]] = frozenset(("superseded", "republished", "preprint_published"))
+"""The statuses of a work that has a newer version, and of its notices of that version."""
 MAX_FITTING: Final = 5
 """Maximum records to compare if several match a place."""
 
@@ -104,7 +104,7 @@ def _look_up_identifiers(services: Services, all_candidates: Sequence[Candidates
 
 def _look_up_versions(services: Services, all_candidates: Sequence[Candidates]) -> None:
     """Look up the newer versions of records that differ in several fields: the DOI of a preprint may be wrong."""
-    _look_up_named(services, all_candidates, lambda match: match.faults >= MIN_FAULTS, NEWER)
+    _look_up_named(services, all_candidates, lambda match: match.faults >= MIN_FAULTS, REPLACED)
 
 
 def _look_up_works_of_notices(services: Services, all_candidates: Sequence[Candidates]) -> None:

@@ -131,7 +131,12 @@ def may_begin(text: str) -> bool:
     """Return whether a reference can begin with a line."""
     mark = MARK.match(text)
     body = text[mark.end() :] if mark else text
-    return LETTER_FIRST.match(body) is not None and not is_continuation(body)
+    return is_possible_start(body)
+
+
+def is_possible_start(text: str) -> bool:
+    """Return whether the first word of a text without a mark can begin a reference."""
+    return LETTER_FIRST.match(text) is not None and not is_continuation(text)
 
 
 def is_continuation(text: str) -> bool:

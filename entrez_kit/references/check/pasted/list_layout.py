@@ -20,6 +20,7 @@ from entrez_kit.references.check.pasted.line_signs import (
     classify_mark,
     ends_reference,
     is_dated,
+    is_possible_start,
     is_year,
 )
 
@@ -45,7 +46,7 @@ LOOSE: Final = 0.25
 """References without an empty line above, for each with one, from which on empty lines separate only some of them."""
 DOUBLE_SPACED: Final = 0.9
 """If at least this share of lines has an empty line above, empty lines separate lines and not references."""
-MAX_MARKED: Final = 0.6
+MIN_MARKED: Final = 0.6
 """If at least this share of marks is where a reference may begin, these are the marks of the list."""
 MAX_PAGES: Final = 0.3
 """If more than this share of lines is an address of a web page, these end references and are not references."""
@@ -107,10 +108,7 @@ class ListLine:
     @property
     def may_be_first(self) -> bool:
         """Whether the first word may begin a reference."""
-        if REPEATED_AUTHORS.match(self.text):
-            return True
-        goes_on = CONTINUATION_START.match(self.text) or LATIN_SMALL.match(self.text)
-        return LETTER_FIRST.match(self.text) is not None and not goes_on
+        return REPEATED_AUTHORS.match(self.text) is not None or is_possible_start(self.text)
 
     @property
     def can_begin(self) -> bool:
@@ -327,7 +325,7 @@ def _is_kind(lines: Sequence[ListLine], kind: str, places: Sequence[int]) -> boo
     if kind in UNCOUNTED and not (first.after_blank or first.after_note):
         return False
     heads = sum(_may_begin(lines, n, lines[n].body) for n in places)
-    return len(places) > 1 and heads >= MAX_MARKED * len(places) and _may_count(lines, places)
+    return len(places) > 1 and heads >= MIN_MARKED * len(places) and _may_count(lines, places)
 
 
 def _may_count(lines: Sequence[ListLine], places: Sequence[int]) -> bool:
@@ -338,7 +336,7 @@ def _may_count(lines: Sequence[ListLine], places: Sequence[int]) -> bool:
     counts = [count for n in places if (count := lines[n].count) is not None]
     steps = sum(after > count for count, after in pairwise(counts))
     first = sum(line.begins for line in lines)
-    return not counts or steps >= MAX_MARKED * (len(counts) - 1) or len(places) >= MAX_MARKED * first
+    return not counts or steps >= MIN_MARKED * (len(counts) - 1) or len(places) >= MIN_MARKED * first
 
 
 def _may_begin(lines: Sequence[ListLine], n: int, body: str) -> bool:

@@ -59,7 +59,7 @@ class FileServer:
                         raise self._error(path, "too_large", f"it has more than {format_count(limit, 'byte')}")
                 return bytes(content)
 
-        return bytes(self._repeat(path, attempt, lambda: 0))
+        return bytes(self._repeat(attempt, lambda: 0))
 
     def download(self, path: str, target: Path) -> None:
         """Write a file to a path. A part of an earlier download is continued if the file did not change meanwhile.
@@ -86,7 +86,7 @@ class FileServer:
             part.replace(target)
             mark.unlink(missing_ok=True)
 
-        self._repeat(path, attempt, size)
+        self._repeat(attempt, size)
 
     def _receive(self, path: str, response: Any, part: Path, mark: Path, *, resumes: bool) -> None:
         offset = part.stat().st_size if resumes and response.status == 206 else 0
@@ -172,7 +172,7 @@ class FileServer:
             raise Retryable(error, wait=parse_retry_after(response.headers.get("Retry-After")))
         raise error
 
-    def _repeat(self, path: str, attempt: Any, progress: Any) -> Any:
+    def _repeat(self, attempt: Any, progress: Any) -> Any:
         """Call ``attempt`` until it succeeds; attempts that received something do not count as failures."""
         failures = 0
         while True:
