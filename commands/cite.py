@@ -199,7 +199,7 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
     if output.format.family is Family.REFERENCES:
         write_references(ctx, entries, output.format.name)
         return
-    items = [build_item(entry) for entry in entries]
+    items = [build_item(entry, for_style=True) for entry in entries]
     markup: Any = "markdown" if output.format.is_markdown else "plain"
     texts = {
         style: ["".join(convert_records([entry], style)) for entry in entries]

@@ -11,6 +11,9 @@ Name = dict[str, str]
 OTHERS: Final = "others"
 """The literal name after which a citation processor writes "et al."; in BibTeX it is the same word."""
 
+ONE_NAME: Final = re.compile(r"[^\W\d_a-z]['’\w-]*[a-z]['’\w-]*")
+"""A person with one name, such as Suryati; a word in capitals is a group."""
+
 _SUFFIXES: Final = {
     "jr": "Jr.",
     "jnr": "Jr.",

@@ -53,11 +53,14 @@ def format_article_title(title: str, vernacular: str | None) -> str:
 
 
 def split_titles(title: str, vernacular: str | None) -> tuple[str, str | None]:
-    """Return the English title of an article in another language without brackets, and the original title."""
+    """Return the English title of an article in another language, and the original title.
+
+    Without an original title, the English one keeps the brackets that show a translation.
+    """
     text, own = remove_full_stop(title), remove_full_stop(vernacular or "")
-    english = text[1:-1].rstrip(".") if _BRACKETS.fullmatch(text) else text
     if not own:
-        return english, None
+        return text, None
+    english = text[1:-1].rstrip(".") if _BRACKETS.fullmatch(text) else text
     if not english or english.casefold() in (_NOT_AVAILABLE, own.casefold()):
         return format_article_title(title, vernacular), None
     return english, own

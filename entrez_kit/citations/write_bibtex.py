@@ -12,7 +12,7 @@ from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import SEASON_NAMES, Item, build_csl_item, to_one_line
 from entrez_kit.citations.names import OTHERS, Name
 from entrez_kit.pubmed.models import Article
-from entrez_kit.pubmed.xml.dates import MONTH_NAMES
+from entrez_kit.pubmed.xml.dates import MONTH_NAMES, format_iso_date
 
 MONTHS: Final = tuple(names[0] for names in MONTH_NAMES)
 """Every BibTeX style defines these strings in its language."""
@@ -121,6 +121,8 @@ def _write_place(item: Item, kind: str) -> Fields:
     if kind == "article":
         yield "journal", f"{{{container}}}"
         yield "shortjournal", _put_in_braces(item.get("container-title-short"))
+    elif item["type"] == "article" and item.get("container-title-short") != item.get("publisher"):
+        yield "shortjournal", _put_in_braces(item.get("container-title-short"))
     elif kind in ("incollection", "inproceedings"):
         yield "booktitle", f"{{{{{container}}}}}"
         yield "bookauthor", _write_persons(item.get("container-author", ()))
@@ -137,6 +139,8 @@ def _write_place(item: Item, kind: str) -> Fields:
     publisher = {"techreport": "institution", "misc": "howpublished", "phdthesis": "school"}.get(kind, "publisher")
     yield publisher, _put_in_braces(item.get("publisher"))
     yield "address", _put_in_braces(item.get("publisher-place"))
+    if kind in ("misc", "techreport", "phdthesis"):
+        yield "type", _put_in_braces(item.get("genre"))
     yield "issn", _put_in_braces(item.get("ISSN"))
     yield "isbn", _put_in_braces(item.get("ISBN"))
 
@@ -152,6 +156,9 @@ def _write_date(item: Item) -> Fields:
         yield "issue", _put_in_braces(SEASON_NAMES[int(season) - 1].capitalize())
     elif len(parts) > 1:
         yield "month", MONTHS[parts[1] - 1]
+        yield "day", _put_in_braces(parts[2] if len(parts) > 2 else "")
+    if len(issued.get("date-parts", ())) > 1:  # biblatex prints the range, BibTeX the year
+        yield "date", _put_in_braces("/".join(format_iso_date(*ends) or "" for ends in issued["date-parts"]))
 
 
 def _write_rest(item: Item) -> Fields:
@@ -166,6 +173,8 @@ def _write_rest(item: Item) -> Fields:
         yield "eprint", _put_in_braces(pmid)
         yield "eprinttype", "{pubmed}"
     yield "url", _encode_address(f"{PMC}{pmcid}/" if pmcid else item.get("URL"))
+    if accessed := item.get("accessed"):
+        yield "urldate", _put_in_braces(format_iso_date(*accessed["date-parts"][0]))
     yield "language", _put_in_braces(item.get("language"))
     yield "keywords", _put_in_braces(item.get("keyword"))
     yield "abstract", _put_in_braces(item.get("abstract"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.write_bibtex import write_bibtex_entry
 from entrez_kit.citations.write_nbib import write_nbib_record
 from entrez_kit.citations.write_ris import write_ris_record
@@ -32,9 +32,14 @@ class FileStyle:
 
 def write_csl_entry(article: Article) -> str:
     """Return a record as one item of CSL-JSON text, with this program's JSON escapes."""
-    item = build_csl_item(article)
+    return write_csl_item(build_csl_item(article))
+
+
+def write_csl_item(item: Item) -> str:
+    """Return an item of CSL-JSON as text. The number of an article is in the field that most styles print."""
     if "page" not in item and "number" in item and item["type"].startswith("article"):
-        item["page"] = item.pop("number")  # most styles print no number of an article
+        item = {**item, "page": item["number"]}
+        del item["number"]
     return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 
 

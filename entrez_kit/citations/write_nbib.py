@@ -138,6 +138,7 @@ def _write_tails(article: Article) -> Fields:
     yield "TT", article.vernacular_title
     if book is not None:
         yield from (("PL", book.publisher_location), ("PB", book.publisher), ("ETN", book.edition))
+        yield "CTI", book.collection_title
     yield "TA", journal.medline_abbreviation or journal.iso_abbreviation
     yield "JT", journal.title
     yield "JID", journal.nlm_id
@@ -178,6 +179,8 @@ def _write_identifiers(article: Article) -> Fields:
     for kind, pii in article.article_ids.items():
         if kind.partition("_")[0] == "pii":
             yield "AID", f"{pii} [pii]"
+    if accession := article.article_ids.get("bookaccession"):
+        yield "AID", f"{accession} [bookaccession]"
     if not article.pmid:
         yield "AID", f"{getattr(article, 'epmc_id', article.url)} [epmc]"
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
 from entrez_kit.citations.csl import Item, build_csl_item, list_notes, to_one_line
-from entrez_kit.citations.names import Name, format_family_name
+from entrez_kit.citations.names import ONE_NAME, Name, format_family_name
 from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
 
@@ -23,6 +23,9 @@ _TYPES: Final = {
     "report": "RPRT",
 }
 """Reference managers store preprints as unpublished works, with the server as publisher."""
+
+BOOK_AUTHORS: Final = "Authors of the book: "
+"""The beginning of a note in the record of a chapter; RIS has no field for these authors."""
 
 Line = tuple[str, Any]
 
@@ -44,8 +47,13 @@ def write_ris_record(article: Article) -> str:
 def write_ris_name(name: Name) -> str:
     """Return a name in RIS order: family name, given names, suffix."""
     if "literal" in name:
-        return name["literal"]
+        return mark_group(name["literal"])
     return join_ris_name(format_family_name(name), name.get("given"), name.get("suffix"))
+
+
+def mark_group(name: str) -> str:
+    """Return the name of a group, with a comma at its end if it would be read as a person: one word, or commas."""
+    return f"{name}," if "," in name or ONE_NAME.fullmatch(name) else name
 
 
 def join_ris_name(family: str, given: str | None, suffix: str | None) -> str:
@@ -68,6 +76,7 @@ def _write_titles(article: Article, item: Item, kind: str) -> Iterator[Line]:
         yield from (("T2", container), ("T3", item.get("collection-title")))
     else:
         yield "T2", item.get("collection-title")
+        yield "J2", short if short != item.get("publisher") else None
 
 
 def _write_place(item: Item, kind: str) -> Iterator[Line]:
@@ -117,5 +126,5 @@ def _write_rest(article: Article, item: Item) -> Iterator[Line]:
     for text in list_notes(article):
         yield "N1", text
     if names := item.get("container-author"):
-        yield "N1", f"Authors of the book: {'; '.join(write_ris_name(name) for name in names)}"
+        yield "N1", f"{BOOK_AUTHORS}{'; '.join(write_ris_name(name) for name in names)}"
     yield "DB", item.get("source")

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from entrez_kit.base.identifiers import BOOKSHELF
+from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.citations.csl import JOINER, Item
 from entrez_kit.citations.names import OTHERS, Name, space_initials, split_initials
 from entrez_kit.citations.style.casing import (
@@ -43,6 +43,12 @@ _UNUSED: Final = frozenset(
     ("abstract", "keyword", "note", "source", "language", "medium", "ISSN", "species", "languages", "medline-title")
 )
 """Fields that a style would print in addition to the citation, or that no style prints."""
+_DATABASE_PAGE: Final = re.compile(
+    r"https?://(?:[\w-]+\.)*(?:europepmc\.org|scopus\.com|embase\.com|webof(?:science|knowledge)\.com"
+    r"|search\.ebscohost\.com|ovidsp\.ovid\.com)(?:[/:?#]|$)",
+    re.IGNORECASE,
+)
+"""The page of a work in a database, which other readers often cannot open."""
 _SUPPLEMENT: Final = re.compile(r"(?<![a-z])suppl(?:ement)?(?![a-z])", re.IGNORECASE)
 _PART: Final = re.compile(r"\bpt\b\.?\s*(?=\w+$)|\bpt\.?(?=[0-9]+$)", re.IGNORECASE)
 _PAGES: Final = re.compile(r"[A-Za-z]{0,3}[0-9]")
@@ -124,8 +130,7 @@ class StyleRules:
 def prepare_item(item: Item, wants: StyleRules) -> Item:
     """Return an item prepared for a style."""
     ready = {name: value for name, value in item.items() if name not in _UNUSED}
-    if not str(ready.get("URL", "")).startswith(BOOKSHELF):
-        ready.pop("URL", None)  # a page about the article in a database is not its address
+    _prepare_address(ready)
     # The authors of a book are printed with those of a chapter only if the book has no editors.
     if ready.get("editor") or ready.get("container-author") == ready.get("author"):
         ready.pop("container-author", None)
@@ -156,6 +161,20 @@ def prepare_item(item: Item, wants: StyleRules) -> Item:
         if bracket and rest.endswith(")") and rest.count(")") == 1:
             ready["publisher-place"] = place.rstrip()
     return ready
+
+
+def _prepare_address(item: Item) -> None:
+    """Remove addresses that are not part of a citation, and the day of access with them.
+
+    These are pages of databases about the work, and the page of a journal article that has a DOI.
+    """
+    address = str(item.get("URL", ""))
+    page = read_identifier(address)
+    is_article = item["type"] == "article-journal" and "DOI" in item
+    if is_article or (page and (page.kind != "doi" or "DOI" in item)) or _DATABASE_PAGE.match(address):
+        item.pop("URL", None)
+    if "URL" not in item:
+        item.pop("accessed", None)
 
 
 # titles
@@ -405,5 +424,5 @@ _STANDING: Final = re.compile(rf"\[(?:{'|'.join(map(re.escape, WORDS.values()))}
 
 def find_standing_note(item: Item) -> str | None:
     """Return the publication status in brackets from an item's note."""
-    match = _STANDING.match(str(item.get("note", "")))
+    match = _STANDING.search(str(item.get("note", "")))
     return match[0] if match else None

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from entrez_kit.citations.csl import SEASONS
+from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.xml.dates import is_existing_day
 from entrez_kit.references.files.references import RefAuthor, find_year
 
@@ -87,3 +88,12 @@ def clean_csl_item(item: Mapping[str, Any]) -> dict[str, Any]:
             clean[name] = first
     clean["type"] = str(clean.get("type") or "document")
     return {name: value for name, value in clean.items() if value not in (None, "", [])}
+
+
+def read_article_number(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item with the number of an electronic article in its own field, if the field of pages has it."""
+    if item["type"].startswith("article") and "number" not in item and "page" in item:
+        page, number = page_and_number(str(item["page"]))
+        if page is None and number is not None:
+            return {name: value for name, value in item.items() if name != "page"} | {"number": number}
+    return item

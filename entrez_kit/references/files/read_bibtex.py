@@ -90,6 +90,10 @@ _OF_WORK: Final = frozenset(_WORK_FIELDS.split())
 _EXTENDED: Final = re.compile(r"\b(family|given|prefix|suffix)\s*=\s*", re.IGNORECASE)
 
 
+_ADDRESSES: Final = frozenset(("url", "ee", "uri"))
+"""Fields with an address, which LaTeX prints verbatim."""
+
+
 @dataclass(slots=True)
 class _BibEntry:
     """An entry, with the offsets of its values in the text."""
@@ -118,9 +122,13 @@ class BibtexFile(ReferenceFile):
         from entrez_kit.references.files.tagged_fields import convert_bibtex
 
         entry = self._entries[index]
-        values = {name: convert_latex(value) for name, value in entry.values.items()}
+        values = {
+            name: _read_address(value) if name in _ADDRESSES else convert_latex(value)
+            for name, value in entry.values.items()
+        }
         editors, _ = _read_authors(entry.values.get("editor", ""))
-        fields = convert_bibtex(entry.kind, values, self.references[index], editors)
+        book_authors, _ = _read_authors(entry.values.get("bookauthor", ""))
+        fields = convert_bibtex(entry.kind, values, self.references[index], editors, book_authors)
         return OriginalRecord(fields, self._text[entry.start : entry.end])
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
@@ -343,6 +351,11 @@ def convert_latex(text: str) -> str:
         text = str(LatexNodes2Text().latex_to_text(_BARE_PERCENT.sub(r"\\%", text)))
         text = text.replace("\ue000", "{").replace("\ue001", "}").replace("ˆ", "^")
     return " ".join(text.replace(r"\%", "%").split())
+
+
+def _read_address(text: str) -> str:
+    """Return an address; only these characters are escaped in it."""
+    return re.sub(r"\\([_%&#~])", r"\1", re.sub(r"\\url\s*|[{}]", "", text)).strip()
 
 
 def _find_greek_letter(name: str) -> str:

@@ -169,7 +169,7 @@ def read_csl_item(number: int, item: Mapping[str, Any]) -> Reference:
         year=_read_year(item.get("issued")),
         volume=get_text("volume"),
         issue=get_text("issue"),
-        pages=get_text("page") or get_text("number"),
+        pages=get_text("page") or (get_text("number") if item.get("type") != "report" else None),
         **merge_identifiers(others, doi=get_text("DOI"), pmid=get_text("PMID"), pmcid=get_text("PMCID")),
     )
 

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from entrez_kit.base.medline_text import MedlineLineError, read_fields
+from entrez_kit.base.medline_fields import MedlineLineError, read_fields
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
+from entrez_kit.pubmed.medline_text import MedlineRecord, find_medline_number, read_medline_article
+from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -31,6 +33,10 @@ class NbibFile(ReferenceFile):
     ) -> None:
         self._fields = records
         super().__init__(references, warnings)
+
+    def read_article(self, index: int) -> Article:
+        """Return a record as an article of PubMed."""
+        return read_medline_article(MedlineRecord(self._fields[index]))
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of a record."""
@@ -106,7 +112,7 @@ def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
         year=find_year(get_first("DP", "DEP")),
         volume=get_first("VI"),
         issue=get_first("IP"),
-        pages=get_first("PG"),
+        pages=get_first("PG") or find_medline_number(MedlineRecord(fields)),
         doi=find_identifier("doi", next(iter(located), None)),
         pmid=pmid,
         pmcid=find_identifier("pmcid", get_first("PMC")),
@@ -125,6 +131,8 @@ def _read_authors(fields: list[tuple[str, str]]) -> list[RefAuthor]:
             authors.append(RefAuthor(group=value))
         elif tag == ("FAU" if full else "AU") and value:
             author = parse_name(value)
+            if author.group:  # groups have the tag CN
+                author = RefAuthor(family=author.group)
             suffix = format_suffix(author.suffix) if author.suffix else None
             authors.append(author.model_copy(update={"suffix": suffix}))
     return authors

@@ -7,12 +7,23 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.citations.csl import Item, to_one_line
-from entrez_kit.citations.names import OTHERS, format_nlm_suffix, split_particle
-from entrez_kit.citations.write_ris import join_ris_name
-from entrez_kit.pubmed.pages import expand_ranges
-from entrez_kit.pubmed.xml.dates import MONTH_NAMES, is_existing_day, read_month
+from entrez_kit.base.identifiers import BOOKSHELF, read_identifier
+from entrez_kit.citations.csl import AHEAD_OF_PRINT, JOINER, SEASONS, Item, to_one_line
+from entrez_kit.citations.names import ONE_NAME, OTHERS, format_nlm_suffix, split_particle
+from entrez_kit.citations.titles import format_article_title, format_journal_title, split_titles
+from entrez_kit.citations.write_ris import BOOK_AUTHORS, join_ris_name, mark_group
+from entrez_kit.pubmed.pages import expand_ranges, page_and_number
+from entrez_kit.pubmed.xml.dates import is_existing_day, read_month
 from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
+from entrez_kit.references.files.field_values import (
+    describe_date,
+    find_range,
+    is_preprint,
+    is_standard_number,
+    parse_date_text,
+    read_language,
+    write_ris_date,
+)
 from entrez_kit.references.files.references import RefAuthor, Reference, find_year, parse_name
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, PEOPLE_TAGS, TITLE_TAGS
 
@@ -22,7 +33,7 @@ CSL_TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("JOUR", "EJOUR", "JFULL", "ABST", "INPR"), "article-journal"),
     "MGZN": "article-magazine",
     "NEWS": "article-newspaper",
-    **dict.fromkeys(("UNPB", "PREP"), "article"),
+    "UNPB": "article",
     **dict.fromkeys(("BOOK", "EBOOK", "EDBOOK", "SER"), "book"),
     **dict.fromkeys(("CHAP", "ECHAP"), "chapter"),
     **dict.fromkeys(("CONF", "CPAPER"), "paper-conference"),
@@ -31,6 +42,7 @@ CSL_TYPES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("ELEC", "WEB", "ICOMM", "BLOG"), "webpage"),
     **dict.fromkeys(("DATA", "AGGR"), "dataset"),
     "COMP": "software",
+    "PREP": "article",
     "PAT": "patent",
 }
 _RIS_TYPES: Final = {kind: tag for tag, kind in reversed(list(CSL_TYPES.items()))} | {
@@ -40,6 +52,7 @@ _RIS_TYPES: Final = {kind: tag for tag, kind in reversed(list(CSL_TYPES.items())
     "paper-conference": "CPAPER",
     "report": "RPRT",
     "webpage": "ELEC",
+    "manuscript": "UNPB",
 }
 _BIBTEX_TYPES: Final = {
     "article": "JOUR",
@@ -67,7 +80,9 @@ _BIBTEX_TAGS: Final = {
     **dict.fromkeys(("publisher", "institution", "school", "organization", "howpublished"), "PB"),
     **dict.fromkeys(("address", "location"), "CY"),
     "edition": "ET",
-    "language": "LA",
+    "chapter": "SE",
+    "type": "M3",
+    "urldate": "Y2",
     **dict.fromkeys(("note", "annote", "annotation"), "N1"),
 }
 _CSL_TAGS: Final = {
@@ -85,7 +100,7 @@ _CSL_TAGS: Final = {
     "publisher": "PB",
     "publisher-place": "CY",
     "edition": "ET",
-    "language": "LA",
+    "chapter-number": "SE",
     "note": "N1",
     "genre": "M3",
     "source": "DB",
@@ -93,22 +108,18 @@ _CSL_TAGS: Final = {
     "PMCID": "C2",
 }
 _NBIB_TAGS: Final = {
-    "TI": "TI",
-    "BTI": "TI",
-    "TT": "TT",
     "AB": "AB",
-    "JT": "T2",
+    "OAB": "AB",
     "TA": "J2",
     "VI": "VL",
     "IP": "IS",
-    "LA": "LA",
     "PMC": "C2",
-    "MH": "KW",
-    "OT": "KW",
     "PT": "M3",
     "AD": "AD",
     "PB": "PB",
     "PL": "CY",
+    "ETN": "ET",
+    "CTI": "T3",
     "GN": "N1",
 }
 _ENDNOTE_TYPES: Final = {
@@ -159,7 +170,7 @@ _ENDNOTE_TAGS: Final = (
     ("urls/web-urls/url", "UR"),
     *((f"custom{number}", f"C{number}") for number in range(1, 9)),
 )
-_PLUMBING: Final = frozenset(("file", "timestamp", "owner", "date-added", "date-modified", "month", "day", "urldate"))
+_PLUMBING: Final = frozenset(("file", "timestamp", "owner", "date-added", "date-modified", "month", "day"))
 """Fields of BibTeX that only the program that wrote them needs."""
 
 
@@ -191,9 +202,9 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
 
 
 def name_author(author: RefAuthor) -> str:
-    """Return the name of an author as in RIS: a comma at the end of a name with commas says that it is a group."""
+    """Return the name of an author as in RIS."""
     if author.group:
-        return f"{author.group}," if "," in author.group else author.group
+        return mark_group(author.group)
     return join_ris_name(author.family or "", author.given, author.suffix)
 
 
@@ -210,12 +221,6 @@ def parse_date(text: str | None) -> list[int]:
     if not 1 <= month <= 12:
         return [year]
     return [year, month, day] if day and is_existing_day(year, month, day) else [year, month]
-
-
-def _write_date(*parts: int) -> str | None:
-    """Return a date as in RIS: 2019/12/24/; None for a year alone."""
-    year, month, day = (*(f"{part:02}" for part in parts), "", "", "")[:3]
-    return f"{year}/{month}/{day}/" if month else None
 
 
 def split_pages(text: str | None) -> Iterator[tuple[str, str | None]]:
@@ -248,28 +253,74 @@ def convert_reference(reference: Reference) -> tuple[Field, ...]:
 
 
 def convert_bibtex(
-    kind: str, values: Mapping[str, str], reference: Reference, editors: Iterable[RefAuthor]
+    kind: str,
+    values: Mapping[str, str],
+    reference: Reference,
+    editors: Iterable[RefAuthor],
+    book_authors: Iterable[RefAuthor] = (),
 ) -> tuple[Field, ...]:
     """Return the fields of a BibTeX entry; ``values`` are texts without LaTeX."""
-    fields: list[tuple[str, Any]] = [("TY", _BIBTEX_TYPES.get(kind, "GEN")), ("ID", reference.key)]
+    fields: list[tuple[str, Any]] = [("TY", _find_bibtex_type(kind, values)), ("ID", reference.key)]
     fields += [("AU", name_author(author)) for author in reference.authors]
     if reference.more_authors:
         fields.append(("AU", "et al."))
     fields += [("A2", name_author(editor)) for editor in editors]
     for name, value in values.items():
-        if name in _BIBTEX_TAGS:
+        if name == "number" and kind in ("techreport", "report"):
+            fields.append(("SN", value))
+        elif name == "issue" and value.lower() in SEASONS:
+            continue
+        elif name == "howpublished" and (address := _ADDRESS.search(value)):
+            fields.append(("UR", address[0]))
+        elif name in ("language", "langid"):
+            fields.append(("LA", read_language(value)))
+        elif name in _BIBTEX_TAGS:
             fields.append((_BIBTEX_TAGS[name], value))
+        elif name == "bookauthor":
+            fields.append(("N1", f"{BOOK_AUTHORS}{'; '.join(map(name_author, book_authors))}"))
         elif name in ("keywords", "keyword", "groups", "mendeley-tags"):
-            fields += [("KW", word.strip()) for word in re.split(r"[;,]", value)]
+            fields += [("KW", word) for word in _split_keywords(value)]
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
             fields.append(("N1", f"{name}: {value}"))
-    date = parse_date(values.get("date") or f"{reference.year or ''} {values.get('month', '')} {values.get('day', '')}")
-    fields += [("PY", reference.year), ("DA", _write_date(*date)), *split_pages(reference.pages)]
+    if fields[0] == ("TY", "UNPB") and is_preprint(*map(values.get, _NAMES_OF_SERVERS)):
+        fields.append(("M3", "Preprint"))
+    fields += [("PY", reference.year), ("DA", write_ris_date(_read_bibtex_date(values, reference.year)))]
+    fields += split_pages(reference.pages)
     if values.get("eprint") and values.get("eprinttype", values.get("archiveprefix", "")).lower() == "arxiv":
-        fields.append(("UR", f"https://arxiv.org/abs/{values['eprint']}"))
+        fields += [("UR", f"https://arxiv.org/abs/{values['eprint']}"), ("PB", "arXiv")]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 
+_NAMES_OF_SERVERS: Final = ("type", "howpublished", "publisher", "organization", "eprinttype", "archiveprefix", "note")
+"""Fields of BibTeX that can name the server of a preprint, or say that the work is one."""
+
+
+def _find_bibtex_type(kind: str, values: Mapping[str, str]) -> str:
+    """Return the RIS type of an entry; BibTeX has no type for preprints and web pages."""
+    known = _BIBTEX_TYPES.get(kind, "GEN")
+    if known not in ("GEN", "ELEC"):
+        return known
+    if is_preprint(*map(values.get, _NAMES_OF_SERVERS)):
+        return "UNPB"
+    has_publisher = any(values.get(name) for name in ("publisher", "institution", "school"))
+    return "ELEC" if kind == "misc" and not has_publisher and _ADDRESS.search(" ".join(values.values())) else known
+
+
+def _read_bibtex_date(values: Mapping[str, str], year: str | None) -> dict[str, Any] | None:
+    """Return the date of an entry: year, month and day, or the range or season of biblatex."""
+    text = values.get("date") or f"{year or ''} {values.get('month', '')} {values.get('day', '')}"
+    ends = [parts for part in text.split("/") if (parts := parse_date(part))]
+    parts = ends if len(ends) == 2 and ends[0] < ends[1] else [parse_date(text)]
+    season = SEASONS.get(values.get("issue", "").lower())
+    return {"date-parts": parts, **({"season": season} if season else {})} if parts[0] else None
+
+
+def _split_keywords(text: str) -> list[str]:
+    """Return the keywords of one field: commas separate them only if no semicolon does ("Receptors, Antigen; T")."""
+    return [word.strip() for word in text.split(JOINER.strip() if JOINER.strip() in text else ",")]
+
+
+_ADDRESS: Final = re.compile(r"https?://[^\s<>]+[^\s<>.,;)]")
 _READ_BY_REFERENCE: Final = frozenset(
     (
         *("author", "editor", "year", "date", "pages", "eid", "doi", "pmid", "pmcid", "pmc"),
@@ -294,6 +345,8 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
         *((("AU", "et al."),) if reference.more_authors else ()),
         *(("A2", name_author(read_csl_author(name))) for name in list_csl_names(item.get("editor"))),
     ]
+    if names := list_csl_names(item.get("container-author")):
+        fields.append(("N1", f"{BOOK_AUTHORS}{'; '.join(name_author(read_csl_author(name)) for name in names)}"))
     for name, value in item.items():
         text = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else value
         if isinstance(text, bool) or not isinstance(text, str | int | float):
@@ -301,29 +354,60 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
         if name in _CSL_TAGS:
             fields.append((_CSL_TAGS[name], text))
         elif name in ("keyword", "keywords"):
-            fields += [("KW", word.strip()) for word in re.split(r"[;,]", str(text))]
-        elif name not in ("id", "type", "page", "number", "PMID", "citation-key", "citation-label"):
+            fields += [("KW", word) for word in _split_keywords(str(text))]
+        elif name == "language":
+            fields.append(("LA", read_language(str(text))))
+        elif name == "number" and item.get("type") == "report":
+            fields.append(("SN", text))
+        elif name not in ("id", "type", "page", "number", "status", "PMID", "citation-key", "citation-label"):
             fields.append(("N1", f"{name}: {text}"))
-    date = clean_csl_date(item.get("issued"))
-    parts = date["date-parts"][0] if date else []
-    fields += [("PY", reference.year), ("DA", _write_date(*parts)), *split_pages(reference.pages)]
+    accessed = clean_csl_date(item.get("accessed"))
+    fields += [("PY", reference.year), ("DA", write_ris_date(clean_csl_date(item.get("issued"))))]
+    fields += [("Y2", write_ris_date(accessed)), *split_pages(reference.pages)]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 
 def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, ...]:
     """Return the fields of a MEDLINE record."""
+    kind = _find_nbib_type(lines)
+    title, own = split_titles(reference.title or "", get_first_value(lines, "TT"))
+    journal, book = get_first_value(lines, "JT"), get_first_value(lines, "BTI")
+    if journal:
+        journal = format_journal_title(journal, get_first_value(lines, "TA"))
     fields: list[tuple[str, Any]] = [
-        ("TY", "JOUR" if any(tag == "JT" or tag == "TA" for tag, _ in lines) else "BOOK"),
+        ("TY", kind),
         *(("AU", name_author(author)) for author in reference.authors),
+        *(("A2" if kind == "CHAP" else "A3", value) for tag, value in lines if tag == "FED"),
+        *(("TI", title), ("TT", own), ("T2", book if kind == "CHAP" else journal)),
     ]
-    fields += [
-        (_NBIB_TAGS[tag], value.removesuffix(".") if _NBIB_TAGS[tag] == "TI" else value)
-        for tag, value in lines
-        if tag in _NBIB_TAGS
-    ]
-    fields += [("SN", value.split(" ")[0]) for tag, value in lines if tag in ("IS", "ISBN")]
-    fields += [("PY", reference.year), ("DA", get_first_value(lines, "DP")), *split_pages(reference.pages)]
+    for tag, value in lines:
+        if tag == "MH":
+            fields.append(("KW", value.partition("/")[0].removeprefix("*")))
+        elif tag == "OT":
+            fields.append(("KW", value.removeprefix("*")))
+        elif tag == "LA":
+            fields.append(("LA", read_language(value)))
+        elif tag in ("IS", "ISBN"):
+            fields.append(("SN", value.split(" ")[0]))
+        elif tag == "AID" and value.endswith(" [bookaccession]"):
+            fields.append(("UR", f"{BOOKSHELF}{value.partition(' ')[0]}/"))
+        elif tag in _NBIB_TAGS:
+            fields.append((_NBIB_TAGS[tag], value))
+    fields += [("PB", journal)] if kind == "UNPB" else []
+    fields += [("PY", reference.year), ("DA", write_ris_date(parse_date_text(get_first_value(lines, "DP"))))]
+    fields += split_pages(reference.pages) if get_first_value(lines, "PG") else [("C7", reference.pages)]
     return _clean([*fields, *_yield_id_fields(reference)])
+
+
+def _find_nbib_type(lines: Sequence[Field]) -> str:
+    """Return the RIS type of a MEDLINE record."""
+    kinds = {value.casefold() for tag, value in lines if tag == "PT"}
+    book = get_first_value(lines, "BTI")
+    if book and book != get_first_value(lines, "TI", "BTI"):
+        return "CHAP"
+    if book or not any(tag in ("JT", "TA") for tag, _ in lines):
+        return "RPRT" if "technical report" in kinds else "BOOK"
+    return "UNPB" if "preprint" in kinds else "NEWS" if "newspaper article" in kinds else "JOUR"
 
 
 def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
@@ -349,42 +433,96 @@ def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
 def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: str | None, pmcid: str | None) -> Item:
     """Return RIS fields as an item of CSL-JSON."""
     kind = CSL_TYPES.get(get_first_value(fields, "TY") or "", "document")
+    if kind == "article" and not is_preprint(*(value for tag, value in fields if tag in ("M3", "PB", "T2", "DB"))):
+        kind = "manuscript"
     pages = "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
-    date = find_date(fields)
+    article_number = get_first_value(fields, "C7")
+    page, number = pages or article_number, None
+    if kind.startswith("article"):
+        page, number = page_and_number(pages or article_number, article_number)
     names = list_values(fields, *AUTHOR_TAGS)
-    container = get_first_value(fields, *JOURNAL_TAGS)
+    container, series = get_first_value(fields, *JOURNAL_TAGS), get_first_value(fields, "T3")
+    if kind in _WITHOUT_CONTAINER:  # the second title is that of the series
+        container, series = None, series or get_first_value(fields, "T2")
+    title, own = get_first_value(fields, *TITLE_TAGS), get_first_value(fields, "TT")
+    language = read_language(get_first_value(fields, "LA") or "")
+    publisher, issue = get_first_value(fields, "PB"), get_first_value(fields, "IS", "CP")
+    standard = [value for value in list_values(fields, "SN") if kind != "report" or is_standard_number(value)]
+    if kind == "report":
+        others = [value for tag in ("SN", "M1") for value in list_values(fields, tag) if not is_standard_number(value)]
+        number, issue = next(iter(others), issue), None
+    if kind == "article":
+        publisher, container = publisher or container, None
     note = [
-        value for tag, value in fields if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with "))
+        value
+        for tag, value in fields
+        if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with ", BOOK_AUTHORS))
     ]
+    accessed = parse_date(get_first_value(fields, "Y2"))
     item: Item = {
         "id": key,
         "type": kind,
-        "title": get_first_value(fields, *TITLE_TAGS),
+        "title": format_article_title(title, own) if title and own else title or own,
         "author": [_build_csl_name(name) for name in names],
         "editor": [_build_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
-        "container-title": container if kind not in ("book", "thesis") else None,
+        "container-author": [_build_csl_name(name) for name in _list_book_authors(fields)],
+        "container-title": container,
         "container-title-short": short if (short := get_first_value(fields, "J2", "JA")) != container else None,
-        "collection-title": get_first_value(fields, "T3"),
+        "collection-title": series,
         "volume": get_first_value(fields, "VL"),
-        "issue": get_first_value(fields, "IS", "CP"),
-        "page": pages or get_first_value(fields, "C7"),
-        "issued": {"date-parts": [date]} if date else None,
+        "issue": issue,
+        "page": page,
+        "number": number,
+        "chapter-number": get_first_value(fields, "SE") if kind in ("book", "chapter") else None,
+        "issued": find_csl_date(fields),
+        "accessed": {"date-parts": [accessed]} if accessed else None,
         "DOI": doi,
         "PMID": pmid,
         "PMCID": pmcid,
         "URL": get_first_value(fields, "UR"),
-        "publisher": get_first_value(fields, "PB"),
+        "publisher": publisher,
         "publisher-place": get_first_value(fields, "CY", "PP"),
         "edition": get_first_value(fields, "ET"),
-        "language": get_first_value(fields, "LA"),
+        "language": language,
         "abstract": get_first_value(fields, *ABSTRACT_TAGS),
-        "keyword": "; ".join(list_values(fields, "KW")),
-        "genre": get_first_value(fields, "M3"),
-        ("ISBN" if kind in ("book", "chapter") else "ISSN"): get_first_value(fields, "SN"),
+        "keyword": JOINER.join(list_values(fields, "KW")),
+        "genre": _find_genre(fields, kind),
+        ("ISBN" if kind in ("book", "chapter", "report") else "ISSN"): next(iter(standard), None),
         "source": get_first_value(fields, "DB"),
         "note": ". ".join(note),
     }
+    # PubMed adds volume and pages when the issue is published.
+    if kind == "article-journal" and pmid and doi and not (item["volume"] or issue or page or number):
+        item["status"] = AHEAD_OF_PRINT
     return {name: value for name, value in item.items() if value not in (None, "", [], {})}
+
+
+_WITHOUT_CONTAINER: Final = frozenset(("book", "report", "thesis"))
+_WITH_GENRE: Final = frozenset(("thesis", "report", "article", "manuscript", "webpage", "dataset", "software"))
+"""The types whose kind is part of a citation: PhD thesis, Preprint, Technical report."""
+
+
+def _find_genre(fields: Sequence[Field], kind: str) -> str | None:
+    """Return the kind of a work, for types that print it; M3 can also be the kind of a journal article, or a DOI."""
+    if kind not in _WITH_GENRE:
+        return None
+    kinds = [value for value in list_values(fields, "M3") if read_identifier(value) is None]
+    if kind == "article":
+        return "Preprint"
+    return next(iter(kinds), None)
+
+
+def _list_book_authors(fields: Sequence[Field]) -> list[str]:
+    """Return the authors of the book of a chapter, which RIS has in a note."""
+    notes = [value for value in list_values(fields, "N1") if value.startswith(BOOK_AUTHORS)]
+    return notes[0].removeprefix(BOOK_AUTHORS).split("; ") if notes else []
+
+
+def find_csl_date(fields: Sequence[Field]) -> dict[str, Any] | None:
+    """Return the date of a record as a CSL date: year, month and day, a range, or a season."""
+    parts = find_date(fields)
+    texts = [value for tag in ("DA", "PY", "Y1") for value in list_values(fields, tag)]
+    return find_range(texts, parts) or ({"date-parts": [parts]} if parts else None)
 
 
 def find_date(fields: Sequence[Field]) -> list[int]:
@@ -399,6 +537,8 @@ def _build_csl_name(text: str) -> dict[str, str]:
     if text.strip().lower() in ("et al.", "et al", OTHERS):
         return {"literal": OTHERS}
     name = parse_name(text)
+    if name.group and name.group == text and ONE_NAME.fullmatch(text):  # a group of one word ends with a comma
+        return {"family": text}
     if name.group:
         return {"literal": name.group}
     particle, family = split_particle(name.family or "")
@@ -413,14 +553,14 @@ def convert_to_nbib(
     yield "PMID", pmid or ""
     yield "VI", get_first_value(fields, "VL") or ""
     yield "IP", get_first_value(fields, "IS", "CP") or ""
-    year, month, day = (*map(str, find_date(fields)), "", "", "")[:3]
-    yield (
-        "DP",
-        " ".join(part for part in (year, MONTH_NAMES[int(month) - 1][0].capitalize() if month else "", day) if part),
-    )
-    yield "TI", get_first_value(fields, *TITLE_TAGS) or ""
+    yield "DP", describe_date(find_csl_date(fields) or {})
+    title, own = get_first_value(fields, *TITLE_TAGS) or "", get_first_value(fields, "TT")
+    yield "TI", f"[{title}]." if own else title
+    yield "TT", own or ""
     yield "PG", "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
     yield "LID", f"{doi} [doi]" if doi else ""
+    if (number := get_first_value(fields, "C7")) and not get_first_value(fields, "SP"):
+        yield "LID", f"{number} [pii]"
     yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
     for text in list_values(fields, *AUTHOR_TAGS):
         if _build_csl_name(text) == {"literal": OTHERS}:

@@ -8,13 +8,15 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from entrez_kit.base.invisible import escape_json
-from entrez_kit.citations.csl import Item
+from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
 from entrez_kit.citations.write_bibtex import write_bibtex_item
-from entrez_kit.citations.write_files import FILES
+from entrez_kit.citations.write_files import FILES, write_csl_item
 from entrez_kit.citations.write_nbib import wrap_field
+from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Warn
-from entrez_kit.references.files.csl_values import clean_csl_item
+from entrez_kit.pubmed.models import Article
+from entrez_kit.references.files.csl_values import clean_csl_item, read_article_number
+from entrez_kit.references.files.read_nbib import read_nbib
 from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.files_to_merge import read_files
@@ -49,12 +51,25 @@ def list_identifiers(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def build_item(entry: Entry) -> Item:
-    """Return a record as an item of CSL-JSON; that of a CSL file keeps all fields that a citation processor reads."""
+def build_item(entry: Entry, *, for_style: bool = False) -> Item:
+    """Return a record as an item of CSL-JSON; that of a CSL file keeps all fields that a citation processor reads.
+
+    Args:
+        for_style: whether to add fields beyond CSL that citation styles use.
+    """
     if entry.kind == "csl" and entry.original.text is not None:
-        return clean_csl_item(json.loads(entry.original.text))
+        return read_article_number(clean_csl_item(json.loads(entry.original.text)))
+    if (article := _read_article(entry)) is not None:
+        return {**(build_style_item if for_style else build_csl_item)(article), "id": name_record(entry)}
     ids = {kind: entry.keys.get(kind) for kind in _IDS}
     return convert_to_csl(entry.original.fields, name_record(entry), **ids)
+
+
+def _read_article(entry: Entry) -> Article | None:
+    """Return a MEDLINE record as an article of PubMed; None for other formats."""
+    if entry.kind != "nbib" or entry.original.text is None:
+        return None
+    return read_nbib(entry.original.text, entry.file).read_article(0)
 
 
 def convert_records(entries: Sequence[Entry], target: str) -> Iterator[str]:
@@ -75,14 +90,19 @@ def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
     if text is not None and entry.kind == target:
         return text.strip("\r\n")
     if target == "csl":
-        return escape_json(json.dumps(build_item(entry), ensure_ascii=False, indent=2))
+        return write_csl_item(build_item(entry))
     if target == "bibtex":
         return write_bibtex_item(build_item(entry), _find_key(entry, keys))
     if target == "nbib":
         ids = {kind: entry.keys.get(kind) for kind in _IDS}
         lines = [field for field in convert_to_nbib(entry.original.fields, **ids) if field[1]]
         return "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
-    return "\n".join((*(f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)), "ER  - "))
+    fields = list(_list_ris_fields(entry))
+    if (article := _read_article(entry)) is not None:
+        *lines, end = write_ris_record(article).split("\n")
+        written = {line[:2] for line in lines}
+        return "\n".join([*lines, *(f"{tag}  - {value}" for tag, value in fields if tag not in written), end])
+    return "\n".join((*(f"{tag}  - {value}" for tag, value in fields), "ER  - "))
 
 
 def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:

@@ -373,7 +373,7 @@ def _yield_accessions(
                     yield database, match.upper()
         if tag == "C3":
             yield from (("Embase", f"L{number}") for number in _EMBASE_NUMBER.findall(value))
-        if tag in _OTHER_PMIDS and (match := _PMID.fullmatch(value.strip())):
+        if "pmid" not in keys and tag in _OTHER_PMIDS and (match := _PMID.fullmatch(value.strip())):
             yield "PubMed", match[1].lstrip("0")
     if "pmid" in keys:
         yield "PubMed", keys["pmid"]

@@ -128,7 +128,14 @@ def test_a_failing_service_is_not_a_missing_record(kit_for: KitFor) -> None:
 )
 def test_the_standing_of_a_work_is_in_every_style_and_format(kind: str, note: str | None) -> None:
     related = {"kind": kind, "pmid": "99000901", "citation": "J Inv. 2021;1:2. doi: 10.5555/notice."}
-    work = Article.model_validate({"pmid": "99000900", "title": "A study", "url": "x", "corrections": [related]})
+    work = Article.model_validate(
+        {
+            "pmid": "99000900",
+            "title": "A study",
+            "url": "https://pubmed.ncbi.nlm.nih.gov/99000900/",
+            "corrections": [related],
+        }
+    )
 
     (texts,) = format_articles([work], STYLE_NAMES)
 

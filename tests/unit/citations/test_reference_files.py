@@ -92,6 +92,7 @@ def expect_ris(record: Article) -> dict[str, Any]:
     names = [_join_name(name) for name in item.get("author", ())]
     editors = [_join_name(name) for name in item.get("editor", ())]
     dates = item.get("issued", {}).get("date-parts", [[]])
+    short = item.get("container-title-short")
     # "Own title [English title]" of the styles; both titles have separate lines here.
     title = re.fullmatch(r"(.+) \[(.+)\]", item.get("title", "")) if record.vernacular_title else None
     both = (title[2], title[1]) if title else None
@@ -99,10 +100,10 @@ def expect_ris(record: Article) -> dict[str, Any]:
         "authors": names,
         "secondary_authors": editors if chapter else [],
         "tertiary_authors": [] if chapter else editors,
-        "title": re.sub(r"^\[(.+)\]$", r"\1", item.get("title", "")) if both is None else both[0],
+        "title": item.get("title", "") if both is None else both[0],
         "translated_title": both and both[1],
         "secondary_title": item.get("container-title") if chapter or journal else item.get("collection-title"),
-        "alternate_title1": item.get("container-title-short") if journal else None,
+        "alternate_title1": None if chapter or short == item.get("publisher") else short,
         "volume": item.get("volume"),
         "number": item.get("issue"),
         "start_page": page.partition("-")[0] or (item.get("number") if item["type"] != "report" else None),
@@ -160,7 +161,7 @@ def test_recorded_articles_as_ris_are_read_completely(recorded_articles: list[Ar
     [
         ("[Bread and sleep].", "Pain et sommeil.", ["TI  - Bread and sleep", "TT  - Pain et sommeil"]),
         ("[Not Available].", "Pain et sommeil.", ["TI  - Pain et sommeil"]),
-        ("[Bread and sleep].", None, ["TI  - Bread and sleep"]),
+        ("[Bread and sleep].", None, ["TI  - [Bread and sleep]"]),
         ("Bread and sleep.", "Bread and Sleep", ["TI  - Bread and sleep"]),
     ],
 )

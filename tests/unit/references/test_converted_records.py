@@ -88,6 +88,7 @@ def test_suffixes_of_csl_and_of_medline_without_full_names_are_kept(target: str)
 
     assert list_people(read_item(convert(csl, "json", target), READ[target])) == [("von Last", "First", "III")]
     people = list_people(read_item(convert(medline, "nbib", target), READ[target]))
+    people = [(family, given.replace(" ", ""), suffix) for family, given, suffix in people]
     assert people == [("Doe", "JA", "III"), ("Petrov", "II", "")]
 
 
@@ -112,9 +113,7 @@ def test_editors_of_bibtex_are_persons() -> None:
 def test_the_day_of_the_publication_is_kept(suffix: str, target: str) -> None:
     converted = convert(write_source(suffix, "Doe, Jane"), suffix, target)
 
-    assert read_item(converted, READ[target])["issued"]["date-parts"] == [
-        [2019, 12] if target == "bibtex" and suffix != "bib" else [2019, 12, 24]
-    ]
+    assert read_item(converted, READ[target])["issued"]["date-parts"] == [[2019, 12, 24]]
 
 
 @pytest.mark.parametrize("target", TARGETS)

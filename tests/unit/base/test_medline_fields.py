@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.medline_text import MedlineLineError, read_fields
+from entrez_kit.base.medline_fields import MedlineLineError, read_fields
 from entrez_kit.local import read_nbib as local_reader
 from entrez_kit.pubmed.xml.records import read_records
 from entrez_kit.references.files.read_nbib import read_nbib

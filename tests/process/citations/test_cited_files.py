@@ -1,0 +1,99 @@
+"""A record is cited from each file that ``fetch -o`` writes as it is cited by its PMID, in every style."""
+
+from functools import cache
+
+import pytest
+from demo_articles import read_demo_articles
+
+from entrez_kit.citations.csl import build_style_item
+from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.write_files import write_file_text
+from entrez_kit.fixtures import corpus_files
+from entrez_kit.local.eutils.medline import render_medline
+from entrez_kit.local.records.collection import split_records
+from entrez_kit.local.records.document import Document
+from entrez_kit.references.merge.convert_records import build_item, convert_records, read_records
+from entrez_kit.references.merge.merge_documents import FileToMerge
+
+SUFFIXES = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}
+"""The suffix of a file in each format."""
+NOT_MEDLINE = ("ris", "bibtex", "csl")
+LOSSES = {
+    # One field has pages and numbers of articles: a number of up to four digits is read as a page.
+    **dict.fromkeys(("99000002", "99000013", "99000018", "99000042"), (NOT_MEDLINE, ("apa", "mla"))),
+    # No format has the italics of a title, which show the name of an invented species.
+    "99000014": (tuple(SUFFIXES), ("mla", "chicago")),
+    # The field of the language has one language.
+    "99000063": (NOT_MEDLINE, ("vancouver",)),
+    # MEDLINE text does not show that PubMed shortened a list of authors.
+    "99000033": (("nbib",), tuple(STYLES)),
+    # The MEDLINE text of the demo has no tag for this notice.
+    "99000055": (("nbib",), tuple(STYLES)),
+    # MEDLINE text names the authors of a book as editors, and has no volume, edition and number of a report.
+    **dict.fromkeys(("99000070", "99000071", "99000072"), (("nbib",), tuple(STYLES))),
+}
+"""The formats and styles in which a citation differs, with the reason."""
+
+
+@cache
+def read_medline() -> str:
+    """Return the demo as MEDLINE text."""
+    records = {pmid: raw for file in corpus_files() for pmid, raw in split_records([file.read_bytes()])}
+    return "\n".join(render_medline(Document(records[article.pmid])) for article in read_demo_articles())
+
+
+@cache
+def write_file(form: str) -> str:
+    """Return the demo as a file."""
+    return read_medline() if form == "nbib" else write_file_text(form, read_demo_articles())
+
+
+@cache
+def cite_articles(style: str) -> dict[str, str]:
+    """Return the citations of the demo by PMID."""
+    articles = read_demo_articles()
+    texts = format_citations(map(build_style_item, articles), style)
+    return {article.pmid: text for article, text in zip(articles, texts, strict=True)}
+
+
+def cite_file(text: str, form: str, style: str) -> dict[str, str]:
+    """Return the citations of a file by PMID."""
+    entries, _ = read_records([FileToMerge(file=f"refs.{SUFFIXES[form]}", text=text)])
+    texts = format_citations([build_item(entry, for_style=True) for entry in entries], style)
+    return {entry.keys["pmid"]: text for entry, text in zip(entries, texts, strict=True)}
+
+
+def find_losses(form: str, style: str) -> set[str]:
+    return {pmid for pmid, (forms, styles) in LOSSES.items() if form in forms and style in styles}
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("form", SUFFIXES)
+def test_a_record_of_a_file_is_cited_like_the_record_of_its_pmid(form: str, style: str) -> None:
+    expected, cited = cite_articles(style), cite_file(write_file(form), form, style)
+
+    assert list(cited) == list(expected)
+    losses = find_losses(form, style)
+    assert {pmid: text for pmid, text in cited.items() if pmid not in losses} == {
+        pmid: text for pmid, text in expected.items() if pmid not in losses
+    }
+    assert losses == {pmid for pmid in losses if cited[pmid] != expected[pmid]}, "remove what is not lost from LOSSES"
+
+
+CONVERTED = tuple((source, target) for source in SUFFIXES for target in NOT_MEDLINE if source != target)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", ["apa", "vancouver"])
+@pytest.mark.parametrize(("source", "target"), CONVERTED)
+def test_a_record_of_a_converted_file_is_cited_like_the_record_of_its_pmid(
+    source: str, target: str, style: str
+) -> None:
+    entries, _ = read_records([FileToMerge(file=f"refs.{SUFFIXES[source]}", text=write_file(source))])
+    cited = cite_file("".join(convert_records(entries, target)), target, style)
+
+    expected = cite_articles(style)
+    losses = find_losses(source, style) | find_losses(target, style)
+    assert {pmid: text for pmid, text in cited.items() if pmid not in losses} == {
+        pmid: text for pmid, text in expected.items() if pmid not in losses
+    }
