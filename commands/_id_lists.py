@@ -22,10 +22,9 @@ from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end, format_count
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.tables import MAX_CELL, TABLE_SUFFIXES, TableError, name_cells, read_rows
 
 from ._files import get_stdin, read_content

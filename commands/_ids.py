@@ -8,8 +8,8 @@ from typing import Any, Final, TypeVar
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import Operation
 from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, take_several

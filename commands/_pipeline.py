@@ -73,7 +73,7 @@ def describe_rest(number: int, option: str) -> str:
         number: how many are not shown.
         option: the option that shows them, with its value.
     """
-    from entrez_kit.base.numerals import format_count
+    from entrez_kit.base.frontend_text import format_count
 
     return f"{format_count(number, 'more result')}. Add {option} to show {'it' if number == 1 else 'them'}."
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.numerals import format_count
 
 from ._formats import Sink
 from ._pipeline import get_state, plan, warn

@@ -53,7 +53,7 @@ def report_trace(state: State, trace: "Trace", milliseconds: float) -> None:
     """Print the request id, requests, cache hits, attempts and time of a call, for -v."""
     exchanges = list(trace.exchanges)
     cached = sum(exchange.from_cache for exchange in exchanges)
-    from entrez_kit.base.numerals import format_count
+    from entrez_kit.base.frontend_text import format_count
 
     repeated = sum(max(exchange.attempts - 1, 0) for exchange in exchanges)
     state.say(
@@ -97,7 +97,7 @@ def _wants_advice(state: State, settings: "Settings") -> bool:
 
 def report_expected_time(state: State, records: int) -> None:
     """Print the expected time for very many records, and NCBI's preferred times."""
-    from entrez_kit.base.numerals import format_count
+    from entrez_kit.base.frontend_text import format_count
     from entrez_kit.pubmed.record_batches import BATCH
     from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from entrez_kit.base.errors import StoreError, describe_os_error
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 from . import _views
 from ._emit import emit

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, Exit, InvalidInput, corpus_envelope
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.corpus.export import EXPORT, Export, ExportResult
 from entrez_kit.corpus.models import UserSyncRequest

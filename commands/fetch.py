@@ -7,7 +7,7 @@ from typing import Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.pubmed.fetch import (
     FETCH_CONTENTS,

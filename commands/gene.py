@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import AmbiguousQuery, UnresolvedEntity
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.per_input import PerInputAnswer
 from entrez_kit.databases.gene.find_symbols import FIND_SYMBOLS, SymbolOutcome, SymbolsResult

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
-from entrez_kit.base.frontend_text import describe_wrong_value, join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import describe_wrong_value, format_count, join_names
 from entrez_kit.base.output_formats import Family, list_formats
 from entrez_kit.references.merge.merge_documents import MergeResult
 from entrez_kit.references.merge.merge_references import MERGE_REFERENCES

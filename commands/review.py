@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS

@@ -9,8 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import describe_wrong_value
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import describe_wrong_value, format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.query_input import check_syntax
 from entrez_kit.pubmed.models import BriefSummary

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from entrez_kit.base.errors import Exit, InvalidInput
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.output_formats import Family
 from entrez_kit.references.claims.claim_results import VerifyResult
 from entrez_kit.references.claims.verify_claims import VERIFY_CLAIMS, ClaimOutcomes

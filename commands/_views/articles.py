@@ -7,8 +7,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Column
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PMC, format_doi_url
-from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
 from .._formats.fields import Record, convert_to_data

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PUBMED
-from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import WORDS
 
 from .._formats.fields import Record, convert_to_data

@@ -9,8 +9,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from entrez_kit.base.extras import install_line
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PMC, PUBMED
-from entrez_kit.base.numerals import format_count
 from entrez_kit.corpus.indexing import Reindexed
 from entrez_kit.corpus.models import CheckpointGetResult, CheckpointSetResult, SyncPlan, SyncResult
 from entrez_kit.corpus.rag_get import RagDocument

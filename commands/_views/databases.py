@@ -6,8 +6,8 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PMC, format_doi_url
-from entrez_kit.base.numerals import format_count
 
 from .tables import (
     ListingTable,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 from .tables import ListingTable, build_fixed_column
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.fetch_fulltext import FulltextOutcome, FulltextResult
 from entrez_kit.fulltext.fulltext_articles import (
     CutArticle,

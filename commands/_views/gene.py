@@ -6,8 +6,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PUBMED
-from entrez_kit.base.numerals import format_count
 from entrez_kit.databases.gene.find_symbols import SymbolsResult
 from entrez_kit.databases.gene.get_genes import GeneBatch
 from entrez_kit.databases.gene.models import XREFS, CrossReferences, Gene, GenePage, GeneSearchCandidate, PubMedLinks

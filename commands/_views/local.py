@@ -3,7 +3,7 @@
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.doctor.local import size
 from entrez_kit.local.copies import CopyInfo
 from entrez_kit.local.importing import CopyImportResult

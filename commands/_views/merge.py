@@ -7,7 +7,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 from .._formats.fields import Record
 from .markdown import escape

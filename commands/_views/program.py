@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from entrez_kit.base.configuration import DEFAULT_ORIGIN, MASK
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.doctor.local import size
 
 from .tables import ListingTable, build_fact_list, build_fixed_column

@@ -5,7 +5,7 @@ from typing import Final
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.relationships.related_documents import RelatedArticle, RelationshipsResult
 
 from .._formats.fields import Record, convert_to_data

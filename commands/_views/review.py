@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 from .tables import ListingTable, build_fact_list, build_fixed_column, build_number_column, build_wrapped_column
 from .text import to_line

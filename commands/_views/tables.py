@@ -11,8 +11,8 @@ from rich.style import StyleType
 from rich.table import Column, Table
 from rich.text import Text
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PMC, PUBMED, format_doi_url
-from entrez_kit.base.numerals import format_count
 
 from .._console import has_links
 from .._formats.fields import Column as Cell

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal
 
-from entrez_kit.base.numerals import format_count
-
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -129,6 +127,16 @@ class Frontend:
                         texts[-1] = texts[-1].removesuffix(f"{verb} ") + f"{mine} "
                 texts.append(self.call(part))
         return texts
+
+
+def format_count(number: int, singular: str, many: str | None = None) -> str:
+    """Return a number and what it counts: "1 record", "2 records", "1,234 replies".
+
+    Args:
+        singular: the text after the number 1, which may have a verb: "record takes".
+        many: the text after any other number. Default: ``singular`` and "s".
+    """
+    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -1,19 +1,9 @@
-"""Numbers in text: counts of things, and Roman numbers, which mark the items of lists."""
+"""Roman numbers, which mark the items of lists."""
 
 from itertools import pairwise
 from typing import Final
 
 _ROMAN: Final = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100}
-
-
-def format_count(number: int, singular: str, many: str | None = None) -> str:
-    """Return a number and what it counts: "1 record", "2 records", "1,234 replies".
-
-    Args:
-        singular: the text after the number 1, which may have a verb: "record takes".
-        many: the text after any other number. Default: ``singular`` and "s".
-    """
-    return f"{number:,} {singular if number == 1 else many or f'{singular}s'}"
 
 
 def to_roman(number: int) -> str:

@@ -8,7 +8,7 @@ from itertools import chain, islice, zip_longest
 from operator import itemgetter
 from typing import Final
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 TABLE_SUFFIXES: Final = (".csv", ".tsv")
 MAX_CELL: Final = 16 * 1024 * 1024

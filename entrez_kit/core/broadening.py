@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypedDict
 
 from entrez_kit.base.errors import EntrezKitError
-from entrez_kit.base.frontend_text import FrontendText, PerFrontend
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend, format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.core.query_input import has_operator
 from entrez_kit.services.small_replies import DROPPED, NAMED, ESearchReply

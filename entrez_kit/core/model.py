@@ -24,9 +24,8 @@ from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, Text
+from entrez_kit.base.frontend_text import RESUME_HINT, Argument, FrontendText, Text, format_count
 from entrez_kit.base.invisible import clean_query
-from entrez_kit.base.numerals import format_count
 
 if TYPE_CHECKING:
     import pandas

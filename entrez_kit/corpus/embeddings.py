@@ -15,9 +15,8 @@ from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EmbeddingsError, InvalidInput, LocalEmbeddingsError, NotConfigured
 from entrez_kit.base.extras import require
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, format_count
 from entrez_kit.base.input_files import read_input
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
 from entrez_kit.services.transport import is_loopback, is_within
 

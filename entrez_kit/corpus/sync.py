@@ -16,7 +16,7 @@ from datetime import date, timedelta
 from functools import partial
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.outcomes import SummarizedOutcomes
 from entrez_kit.corpus.documents import Doc

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import AGAIN, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import AGAIN, FrontendText, format_count
 
 NAMED: Final = 20
 """The number of PMIDs that a warning lists; ``details.missing`` has all of them."""

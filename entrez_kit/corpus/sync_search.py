@@ -6,8 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, format_count
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.query_input import QueryInput, build_date_clause, read_query
 from entrez_kit.corpus.models import SyncPlan, SyncRequest, UserSyncRequest

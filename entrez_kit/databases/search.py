@@ -8,8 +8,7 @@ from pydantic import Field, model_validator
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, PerFrontend, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import (

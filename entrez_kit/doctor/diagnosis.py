@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import hops, local
 from entrez_kit.doctor.hops import Connector, HopCheck, Route

@@ -18,7 +18,7 @@ from typing import Final
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import NotConfigured, StoreError
 from entrez_kit.base.extras import EXTRAS, install_line, is_installed
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.private_files import get_primary_code, make_private_folder, restrict_schema
 from entrez_kit.base.settings import BY_NAME, SANDBOX_ORIGIN, Settings
 from entrez_kit.corpus.embeddings import name_model

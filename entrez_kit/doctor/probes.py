@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.databases.gene.gene_records import GENES, parse_genes
 from entrez_kit.databases.gene.gene_records import SUMMARIES as GENE_SUMMARIES
 from entrez_kit.databases.gene.gene_records import parse_summaries as parse_gene_summaries

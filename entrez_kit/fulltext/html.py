@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import urljoin
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.markup import END, SUBSCRIPT, SUPERSCRIPT, XML_ENCODING, write_scripts
-from entrez_kit.base.numerals import format_count
 
 MAX_HTML_BYTES: Final = 20_000_000
 MAX_ELEMENTS: Final = 30_000

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.fulltext.html import count_words, silence, unreadable_error
 
 MAX_PAGES: Final = 1500

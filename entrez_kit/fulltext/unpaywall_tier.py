@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.fulltext.article_lookup import Answer
 from entrez_kit.fulltext.fulltext_articles import Outcome, UnpaywallArticle

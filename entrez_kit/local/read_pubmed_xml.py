@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.markup import XML_ENCODING
-from entrez_kit.base.numerals import format_count
 from entrez_kit.local.file_events import MAX_RECORD_BYTES, FileEvent, unusable_file_error
 
 MAX_BETWEEN_BYTES: Final = 1 << 20

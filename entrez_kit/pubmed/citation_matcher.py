@@ -11,7 +11,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import FOUR_DIGITS, Request
 from entrez_kit.pubmed.brief import get_surname

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Collection, Sequence
 
 from entrez_kit.base import __version__
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.core.query_input import DateBounds
 from entrez_kit.pubmed.date_slices import Slicer

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, format_count, join_names
 from entrez_kit.base.identifiers import Identifier, IdKind, read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Final, Literal
 
 from entrez_kit.base.errors import EntityNotFound, RateLimited, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.core.query_input import DateBounds, build_date_clause
 from entrez_kit.pubmed.document_summaries import esummary_batch
 from entrez_kit.services import Services

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle, format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.query import reduction
 from entrez_kit.query.conditions import split_conditions

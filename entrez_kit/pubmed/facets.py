@@ -8,8 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 from pydantic import BeforeValidator, Field
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, format_count
 from entrez_kit.core.model import Collected, Request, Result, Warn, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import EARLIEST, NO_BROADER_RESULTS, BroaderResults

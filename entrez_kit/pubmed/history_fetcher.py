@@ -7,8 +7,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn, warn_past_the_last
 from entrez_kit.pubmed.record_batches import BATCH, Fetched, RecordBatches

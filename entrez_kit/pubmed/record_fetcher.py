@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, join_names
+from entrez_kit.base.frontend_text import CHECK_IDS, GIVE_IDS, format_count, join_names
 from entrez_kit.base.identifiers import Identifier, read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import fetch_in_batches
 from entrez_kit.core.operation import Outcomes

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, format_count
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, Outcomes, Paging, StreamOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS, has_operator

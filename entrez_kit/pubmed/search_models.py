@@ -8,8 +8,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, format_count
 from entrez_kit.core.model import (
     Collected,
     Request,

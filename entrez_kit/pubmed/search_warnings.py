@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
 from entrez_kit.pubmed.publication_types import find_nearest, is_known

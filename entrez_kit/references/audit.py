@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Collected, Request, Result, Warn, incomplete_error, omit_if_empty

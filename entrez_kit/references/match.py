@@ -7,8 +7,7 @@ from pydantic import Field
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, NextCall, format_count, join_names
 from entrez_kit.core.model import Request, Result, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error

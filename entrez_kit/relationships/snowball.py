@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.relationships.fallback import fetch_from_europepmc, read_cited_articles

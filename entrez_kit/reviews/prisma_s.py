@@ -3,8 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.base.frontend_text import join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count, join_names
 from entrez_kit.core.model import Result
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import PAIRS, Review

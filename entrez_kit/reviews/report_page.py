@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PUBMED
-from entrez_kit.base.numerals import format_count
 from entrez_kit.reviews.draw_flow import clean, describe_flow, draw_flow
 from entrez_kit.reviews.flow import Flow
 from entrez_kit.reviews.folder import Review

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import quote
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.ro_crate import Entity, build_crate, describe_file, describe_program, refer
 from entrez_kit.reviews.journal import Run
 from entrez_kit.reviews.review_settings import ReviewSettings

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.fetch import FetchRequest, fetch_contents

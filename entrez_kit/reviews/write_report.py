@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
-from entrez_kit.base.frontend_text import FrontendText, run
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, format_count, run
 from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.citations.pandoc import convert_markdown
 from entrez_kit.core.model import Warn, Warned

@@ -10,7 +10,7 @@ import anyio.to_thread
 from mcp.server.context import ServerRequestContext
 
 from entrez_kit.base.errors import RateLimited
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.progress import Cancelled, Watch, watch_calls
 
 MAX_CALLS: Final = 250

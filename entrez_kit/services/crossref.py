@@ -7,8 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.base.frontend_text import BASE_ADDRESS
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import BASE_ADDRESS, format_count
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, JsonShape, log_drift, require_any, require_texts
 from entrez_kit.services.small_replies import malformed_error

@@ -15,9 +15,8 @@ from entrez_kit.base.errors import (
     UpstreamError,
     wrong_value,
 )
-from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText, list_choices
+from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText, format_count, list_choices
 from entrez_kit.base.identifiers import no_pmcid_error
-from entrez_kit.base.numerals import format_count
 from entrez_kit.services.json_reply import refuse_other_types
 from entrez_kit.services.known_shapes import Fields, require_texts
 from entrez_kit.services.small_replies import malformed_error, read_whole_number

@@ -32,7 +32,7 @@ from entrez_kit.base.errors import (
     invalid_argument,
     wrong_value,
 )
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.small_replies import (
     EPostReply,

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.base.errors import EntityNotFound
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.flat_files import READERS
 from entrez_kit.services.small_replies import get_text, malformed_error, read_whole_number
 

@@ -17,8 +17,7 @@ from functools import cache
 from types import NoneType
 from typing import Any, Final
 
-from entrez_kit.base.frontend_text import cut_end
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import cut_end, format_count
 
 logger = logging.getLogger("entrez_kit.services")
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.bio_entrez import ParsedRequest
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, expect_document

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from entrez_kit.base.bio_entrez import MAX_RETMAX
 from entrez_kit.base.errors import IncompleteReply, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, cut_middle
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, cut_middle, format_count
 
 if TYPE_CHECKING:
     from entrez_kit.services.known_shapes import Shape

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.query.dialects.renamed_headings import RENAMED
 from entrez_kit.query.dialects.tree import (
     AllOf,

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, join_with, list_choices, name_guide
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, format_count, join_with, list_choices, name_guide
 from entrez_kit.core.model import Result, Warned, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh

@@ -11,9 +11,8 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end, format_count
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.pubmed.convert import CONVERT

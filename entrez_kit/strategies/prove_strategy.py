@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.query.dialects.notes import CannotExpressError, Note
 from entrez_kit.query.dialects.pieces import list_directions

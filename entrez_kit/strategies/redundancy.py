@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.query.dialects.tree import compile_pattern, get_stem, has_marks
 from entrez_kit.strategies.findings import LineProblem
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, normalize_words
 from entrez_kit.corpus.store.database import DamagedIndex
 from entrez_kit.query.record_terms import RecordTerms

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import LocalEmbeddingsError, NotConfigured, StoreError, VectorIndexError
-from entrez_kit.base.frontend_text import REINDEX, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import REINDEX, FrontendText, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Result, is_absent, omit_if_empty
 from entrez_kit.corpus.demo import open_corpus

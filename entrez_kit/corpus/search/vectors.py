@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
-from entrez_kit.base.frontend_text import FrontendText, run
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, format_count, run
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import BATCH, Embedder, create_embedder
 from entrez_kit.corpus.search import index, neighbours, vector_index

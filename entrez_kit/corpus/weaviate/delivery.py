@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, VectorIndexError
-from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text
+from entrez_kit.base.frontend_text import REINDEX, FrontendText, PerFrontend, Text, format_count
 from entrez_kit.base.identifiers import PUBMED
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import Embedder, create_embedder
 from entrez_kit.corpus.models import ClosedResult

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 
 VECTOR: Final = "default"
 """Weaviate's name for the only vector of an object."""

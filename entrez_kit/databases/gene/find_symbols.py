@@ -7,8 +7,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import AmbiguousQuery, EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import Argument, FrontendText, NextCall, format_count, join_names
 from entrez_kit.core.model import Request, Result, Warn, Warned, omit_if_empty
 from entrez_kit.core.operation import StreamOperation
 from entrez_kit.core.outcomes import BatchedOutcomes, build_missing_error

@@ -6,8 +6,7 @@ from functools import partial
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, Argument, FrontendText, format_count
 from entrez_kit.core.broadening import Broadening, Totals, compare_with_query
 from entrez_kit.core.model import Warn
 from entrez_kit.databases.gene.gene_query import GeneQuery, Tier

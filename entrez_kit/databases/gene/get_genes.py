@@ -7,8 +7,7 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import EntityNotFound, EntrezKitError, RateLimited, UnresolvedEntity, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, NextCall, join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import FrontendText, NextCall, format_count, join_names
 from entrez_kit.core.model import Request, Warn, Warned, omit_if_empty, warn_past_the_last
 from entrez_kit.core.operation import AgentOptions, DocumentOperation, Several
 from entrez_kit.core.outcomes import build_missing_error

@@ -3,8 +3,7 @@
 from functools import partial
 
 from entrez_kit.base.errors import AmbiguousQuery, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, join_names
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import RETRY_WITHOUT_CACHE, FrontendText, format_count, join_names
 from entrez_kit.core.model import Warn, incomplete_error
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.core.query_input import NO_BROADER_RESULTS

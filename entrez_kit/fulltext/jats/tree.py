@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from entrez_kit.base.formulas import get_local_name as get_local_name
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.fulltext.fulltext_articles import ENDPOINT
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 from entrez_kit.services.small_replies import malformed_error

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.pubmed.europepmc.europepmc_json import Raw, list_items, to_integer
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.europepmc.europepmc_records import FEATURES, HISTORY, parse_record

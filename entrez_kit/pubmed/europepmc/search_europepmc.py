@@ -10,8 +10,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import AGAIN, RETRY_WITHOUT_CACHE, Argument, FrontendText, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Collected, Request, Warn, WrongValue, omit_if_empty, split_at_commas
 from entrez_kit.core.operation import AgentOptions, Outcomes, StreamOperation

@@ -13,8 +13,8 @@ from xml.parsers import expat
 from lxml import etree
 
 from entrez_kit.base.errors import UpstreamError
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.markup import XML_ENCODING
-from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.xml import limits
 from entrez_kit.pubmed.xml.located_records import (
     DELETIONS,

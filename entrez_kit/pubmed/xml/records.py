@@ -15,9 +15,9 @@ from typing import Any, Final, Literal
 
 from lxml import etree
 
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.mixed_content import SpaceLost, read_text
-from entrez_kit.base.numerals import format_count
 from entrez_kit.pubmed.models import Article, CitationData, CitationJournal
 from entrez_kit.pubmed.xml.article import read_article_fields
 from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields

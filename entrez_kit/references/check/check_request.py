@@ -8,9 +8,8 @@ from typing import Annotated, Any, Final, Literal, Self
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end
+from entrez_kit.base.frontend_text import Argument, FrontendText, cut_end, format_count
 from entrez_kit.base.identifiers import read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn, contradiction_error, require_one
 from entrez_kit.references.check.accepted import Accepted
 from entrez_kit.references.check.check_result import InTextFinding

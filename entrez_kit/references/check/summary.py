@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.references.check.check_request import MAX_NAMED, FileToCheck
 from entrez_kit.references.check.check_result import CheckedReference, FileFigures

@@ -11,8 +11,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import IdKind, read_identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Request, Warn
 from entrez_kit.pubmed.models import WORDS, Article
 from entrez_kit.pubmed.xml.dates import YEAR

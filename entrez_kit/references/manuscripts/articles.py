@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import Identifier
-from entrez_kit.base.numerals import format_count
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
 from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
 from entrez_kit.pubmed.models import CitedWork

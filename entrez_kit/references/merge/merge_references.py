@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import cut_middle
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import cut_middle, format_count
 from entrez_kit.base.progress import report_progress
 from entrez_kit.core.model import Warn
 from entrez_kit.core.operation import AgentOptions, DocumentOperation

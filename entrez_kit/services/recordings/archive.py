@@ -29,9 +29,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from entrez_kit.base import __version__
 from entrez_kit.base.atomic_files import AtomicFile
 from entrez_kit.base.errors import InvalidInput, StoreError, describe_os_error
-from entrez_kit.base.frontend_text import Argument, describe_wrong_value
+from entrez_kit.base.frontend_text import Argument, describe_wrong_value, format_count
 from entrez_kit.base.input_files import cannot_read_error
-from entrez_kit.base.numerals import format_count
 from entrez_kit.base.private_files import refuse_foreign_links
 from entrez_kit.base.ro_crate import CRATE, build_crate, describe_file, describe_program, refer
 

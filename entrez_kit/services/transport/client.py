@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, format_count
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import (
     CLOCK_TOLERANCE_SECONDS,

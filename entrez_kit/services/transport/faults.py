@@ -11,8 +11,7 @@ import requests
 from urllib3 import exceptions as urllib3
 
 from entrez_kit.base.errors import EntrezKitError, NotConfigured, UpstreamError
-from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend, Text
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import BASE_ADDRESS, FrontendText, PerFrontend, Text, format_count
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.refusals import invalid_response_error
 from entrez_kit.services.transport.retry import Retryable

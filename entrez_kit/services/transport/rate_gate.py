@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from entrez_kit.base.errors import RateLimited, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.settings import Settings, get_default
 from entrez_kit.services.transport import POLICIES, Call, get_base_url, in_flight, list_credentials
 

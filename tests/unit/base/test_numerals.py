@@ -10,7 +10,8 @@ import pytest
 
 import commands
 import entrez_kit
-from entrez_kit.base.numerals import format_count, read_roman, to_roman
+from entrez_kit.base.frontend_text import format_count
+from entrez_kit.base.numerals import read_roman, to_roman
 
 pytestmark = pytest.mark.fast
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.citations.csl import Item, build_csl_item
 from entrez_kit.citations.names import Name, format_family_name, format_name, format_suffix
 from entrez_kit.citations.titles import abbreviates, format_journal_title

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from string import ascii_lowercase
 from typing import Any, Final
 
-from entrez_kit.base.frontend_text import cut_middle
+from entrez_kit.base.frontend_text import cut_middle, format_count
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.invisible import remove_invisible
-from entrez_kit.base.numerals import format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.comparison import fold_text
 from entrez_kit.pubmed.models import WORDS

@@ -12,8 +12,7 @@ from urllib3.exceptions import HTTPError
 
 from entrez_kit.base import __version__
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, format_count
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback

@@ -28,7 +28,7 @@ from urllib3.exceptions import DecodeError, HTTPError, IncompleteRead
 
 from entrez_kit.base import __version__, tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.numerals import format_count
+from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.progress import stop_if_cancelled
 from entrez_kit.base.redaction import redact_url
 from entrez_kit.base.settings import Settings
