@@ -19,7 +19,7 @@ MAX_PMID_DIGITS: Final = 10
 _PMID: Final = re.compile(r"(?:pmid|pubmed|med)?\s*+[:=]?\s*+([0-9]+)", re.IGNORECASE)
 _PMCID: Final = re.compile(r"(?:pmcid\s*+[:=]?\s*+|pmc:)?pmc\s*+([0-9]+)(?:\.[0-9]+)?", re.IGNORECASE)
 _DOI_PREFIX: Final = re.compile(
-    r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/\s*+|doi\s*+[:=]\s*+|doi\s*+(?=10\.|https?://))++", re.IGNORECASE
+    r"(?:(?:https?://)?(?:(?:dx|www)\.)?doi\.org/\s*+|doi\s*+[:=]\s*+|doi\s*+(?=10\.|https?://))+", re.IGNORECASE
 )
 _SEARCH_PAGES: Final = (("pubmed.ncbi.nlm.nih.gov",), ("www.ncbi.nlm.nih.gov", "pubmed"))
 DOI: Final = re.compile(r"10\.[0-9]{4,9}(?:\.[0-9]+)*/\S+")

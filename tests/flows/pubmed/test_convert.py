@@ -60,6 +60,8 @@ def test_ids_of_mixed_kinds_have_one_outcome_each_in_order(sandbox: Sandbox, kit
         "doi:10.5555/ekit.2019.0001",
         "https://doi.org/10.5555/EKIT.2019.0001",
         "https://pubmed.ncbi.nlm.nih.gov/99000001/",
+        "https://www.doi.org/10.5555/ekit.2019.0001?utm_source=mail",
+        "https://www.ncbi.nlm.nih.gov/pubmed/?term=99000001",
     ],
 )
 def test_every_spelling_of_an_id_gives_the_same_article(sandbox: Sandbox, kit_for: KitFor, spelling: str) -> None:
@@ -135,7 +137,7 @@ def test_only_invalid_inputs_are_invalid_input_and_only_unknown_ones_are_not_fou
 ) -> None:
     kit = kit_for(sandbox)
 
-    invalid = run_convert(kit, "TP53", "").missing_error()
+    invalid = run_convert(kit, "TP53", "", "PMC0", "https://pmc.ncbi.nlm.nih.gov/articles/PMC0/").missing_error()
     assert isinstance(invalid, InvalidInput)
     unknown = run_convert(kit, "12", "PMC1").missing_error()
     assert isinstance(unknown, EntityNotFound)

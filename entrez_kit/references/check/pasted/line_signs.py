@@ -135,7 +135,7 @@ def may_begin(text: str) -> bool:
 
 
 def is_possible_start(text: str) -> bool:
-    """Return whether the first word of a text without a mark can begin a reference."""
+    """Return whether a reference can begin with the first word of a text."""
     return LETTER_FIRST.match(text) is not None and not is_continuation(text)
 
 

@@ -1,10 +1,10 @@
 """Download large files from one address that a setting names, one at a time; a download that was cut is resumed."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
 import requests
@@ -18,6 +18,8 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import faults, is_loopback
 from entrez_kit.services.transport.retry import Backoff, Retryable, parse_retry_after
 from entrez_kit.services.transport.wire import SocketDeadline, WatchedAdapter, read_connection_options
+
+T = TypeVar("T")
 
 CHUNK_BYTES: Final = 1 << 18
 MAX_FILE_BYTES: Final = 4 << 30
@@ -48,7 +50,7 @@ class FileServer:
             UpstreamError: no attempt got it.
         """
 
-        def attempt(_: int) -> bytes:
+        def attempt() -> bytes:
             with self._request(path) as response:
                 self._check_status(path, response, (200,))
                 content = bytearray()
@@ -58,7 +60,7 @@ class FileServer:
                         raise self._error(path, "too_large", f"it has more than {format_count(limit, 'byte')}")
                 return bytes(content)
 
-        return bytes(self._repeat(attempt, lambda: 0))
+        return self._repeat(attempt, lambda: 0)
 
     def download(self, path: str, target: Path) -> None:
         """Write a file to a path. A part of an earlier download is continued if the file did not change meanwhile.
@@ -73,7 +75,7 @@ class FileServer:
         def size() -> int:
             return part.stat().st_size if part.exists() else 0
 
-        def attempt(_: int) -> None:
+        def attempt() -> None:
             validator = mark.read_text(encoding="utf-8") if mark.exists() and size() else ""
             headers = {"Range": f"bytes={size()}-", "If-Range": validator} if validator else {}
             with self._request(path, headers) as response:
@@ -171,13 +173,13 @@ class FileServer:
             raise Retryable(error, wait=parse_retry_after(response.headers.get("Retry-After")))
         raise error
 
-    def _repeat(self, attempt: Any, progress: Any) -> Any:
+    def _repeat(self, attempt: Callable[[], T], progress: Callable[[], int]) -> T:
         """Call ``attempt`` until it succeeds; attempts that received something do not count as failures."""
         failures = 0
         while True:
             before = progress()
             try:
-                return attempt(failures)
+                return attempt()
             except Retryable as exc:
                 failures = 1 if progress() > before else failures + 1
                 if failures > self._settings.ncbi_max_retries:
