@@ -78,7 +78,7 @@ def describe_rest(number: int, option: str) -> str:
     return f"{format_count(number, 'more result')}. Add {option} to show {'it' if number == 1 else 'them'}."
 
 
-def suggest(ctx: typer.Context, *commands: str) -> None:
+def suggest_next(ctx: typer.Context, *commands: str) -> None:
     """Print the likely next commands on stderr, if a terminal shows the table; not with -q."""
     current, output = get_state(ctx), plan(ctx)
     if output.format.family is not Family.SCREEN or output.target is not None or output.fields or current.quiet:

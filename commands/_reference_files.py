@@ -54,9 +54,9 @@ def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
     from entrez_kit.references.merge.convert_records import read_records as read_all
     from entrez_kit.references.merge.merge_documents import FileToMerge
 
-    from ._reference_sources import read_records
+    from ._reference_sources import read_file_to_merge
 
-    entries, warnings = read_all([FileToMerge.model_validate(read_records(ctx, file)) for file in files])
+    entries, warnings = read_all([FileToMerge.model_validate(read_file_to_merge(ctx, file)) for file in files])
     for warning in warnings:
         warn(ctx, str(warning.message))
     return entries

@@ -46,7 +46,7 @@ class ReferenceSource:
     accepted: Accepted = field(default_factory=Accepted)
 
 
-def read_text(path: Path, hint: str) -> str:
+def read_text_file(path: Path, hint: str) -> str:
     """Return the text of a file, or of standard input for "-".
 
     Raises:
@@ -57,7 +57,7 @@ def read_text(path: Path, hint: str) -> str:
     return decode_file(read_content(path), name_file(path), hint=hint).text
 
 
-def read_records(ctx: typer.Context, path: Path, database: str | None = None) -> dict[str, Any]:
+def read_file_to_merge(ctx: typer.Context, path: Path, database: str | None = None) -> dict[str, Any]:
     """Return a file to merge as a field of the request: its text, or the references of a manuscript."""
     from entrez_kit.references.files.reference_files import decode_file
     from entrez_kit.references.manuscripts.read_manuscript import READ, refuse_others

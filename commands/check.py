@@ -21,8 +21,8 @@ from ._files import name_corrected_file, name_file
 from ._formats import Sink, TextWriter, View
 from ._formats.fields import Record, build_columns
 from ._options import App, build_option, request_options
-from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest, warn
-from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text
+from ._pipeline import build_request, get_state, note, plan, refuse_without, run, suggest_next, warn
+from ._reference_sources import MANUSCRIPT, ReferenceSource, read_source, read_text_file
 from ._state import STDIN, accept_formats, usage_error
 from ._views.text import STATUS_WORDS, list_findings
 
@@ -164,7 +164,7 @@ def _suggest_corrections(ctx: typer.Context, sources: list[ReferenceSource], res
     if all(source.file is not None for source in sources) and set(result.open_counts) - {"verified"}:
         names = shlex.join(str(source.path) for source in sources)
         more = "".join(f" --{flag}" for code, flag in FIXES.items() if result.open_counts.get(code))
-        suggest(ctx, f"check {names} --fix --dry-run{more}", f"check {names} -o report.docx")
+        suggest_next(ctx, f"check {names} --fix --dry-run{more}", f"check {names} -o report.docx")
 
 
 def _read_accepted(file: Path | None) -> "Accepted | None":
@@ -173,7 +173,7 @@ def _read_accepted(file: Path | None) -> "Accepted | None":
         return None
     from entrez_kit.references.check.accepted import read_accepted
 
-    text = read_text(file, "Name a text file: on each line the key of a reference and codes.")
+    text = read_text_file(file, "Name a text file: on each line the key of a reference and codes.")
     return read_accepted(text, name_file(file))
 
 

@@ -22,7 +22,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, App, FilesOfIds, build_argument, build_ids_argument, build_option, request_options
-from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest
+from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest_next
 from ._state import STDIN, accept_formats
 
 app = App(help="Genes: find candidates by symbol or words, look one up, find articles about it.")
@@ -135,7 +135,7 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
             report_omitted(ctx, f"The search finds {total}. For the next page add --cursor {page.cursor}")
         if result.items:
             first = result.items[0].id
-            suggest(ctx, f"gene get {first}", f"gene pubmed {first}")
+            suggest_next(ctx, f"gene get {first}", f"gene pubmed {first}")
 
     run(ctx, SEARCH_GENES, request, view, afterwards=report_notes)
 

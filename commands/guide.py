@@ -56,7 +56,7 @@ def guide_command(
     else:
         document = {"topic": guide.topic, "title": guide.title, "text": guide.text}
         text = guide.text
-        emit(ctx, document, lambda: _views.reading.render_markdown(text), text=text)
+        emit(ctx, document, lambda: _views.reading.render_markdown_page(text), text=text)
 
 
 def _search(ctx: typer.Context, phrase: str, guides: list[Guide]) -> None:

@@ -19,7 +19,7 @@ from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import describe_failure
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, run, warn
-from ._reference_sources import read_text
+from ._reference_sources import read_text_file
 from ._state import STDIN, accept_formats
 from ._views.text import get_standing_status
 
@@ -111,7 +111,7 @@ def _read_citations(path: Path) -> list[dict[str, str]]:
     from entrez_kit.references.files.citation_lists import read_citations
     from entrez_kit.references.files.reference_files import KINDS, find_kind
 
-    name, text = name_file(path), read_text(path, "Name a BibTeX or CSV file.")
+    name, text = name_file(path), read_text_file(path, "Name a BibTeX or CSV file.")
     kind = _OTHER_KINDS.get(KINDS.get(path.suffix.lower()) or "") or _OTHER_KINDS.get(find_kind(text) or "")
     if kind is not None:
         raise InvalidInput(

@@ -18,7 +18,7 @@ from ._formats import Sink, TextWriter, View
 from ._formats.fields import DocumentPaths, Record, build_columns
 from ._options import App
 from ._pipeline import build_request, get_state, note, run, warn
-from ._reference_sources import read_records, read_text
+from ._reference_sources import read_file_to_merge, read_text_file
 from ._state import accept_formats, usage_error
 
 if TYPE_CHECKING:
@@ -79,13 +79,13 @@ def merge_command(
     sources = _read_sources(source or [], files)
     earlier: list[ReviewRow] = []
     if review is not None and review.exists():
-        earlier = read_review(read_text(review, "Name the table of decisions: a .csv or .tsv file."), str(review))
+        earlier = read_review(read_text_file(review, "Name the table of decisions: a .csv or .tsv file."), str(review))
     decisions = [
         {"members": row.members, "fingerprints": row.fingerprints, "decision": row.decision, "note": row.note or None}
         for row in earlier
         if row.decision
     ]
-    listed = [read_records(ctx, file, sources.get(str(file))) for file in files]
+    listed = [read_file_to_merge(ctx, file, sources.get(str(file))) for file in files]
     request = build_request(
         ctx, MERGE_REFERENCES, {"files": listed, "decisions": decisions, "separate": list(undo or [])}
     )

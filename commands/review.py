@@ -25,7 +25,7 @@ from ._files import name_file, read_content
 from ._formats import View
 from ._options import App, build_argument, build_option, request_options
 from ._pipeline import build_request, run, warn
-from ._reference_sources import read_records
+from ._reference_sources import read_file_to_merge
 from ._state import accept_formats
 
 app = App(
@@ -107,7 +107,7 @@ def import_command(
     A trial register is recognized by its name. Set the kind of other registers and of websites in review.toml.
     entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
     """
-    options["files"] = [read_records(ctx, file) for file in files]
+    options["files"] = [read_file_to_merge(ctx, file) for file in files]
     _run_step(ctx, IMPORT_RECORDS, options, "Importing")
 
 
@@ -193,7 +193,7 @@ def screen_import_command(
     From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
     From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
     """
-    options["files"] = [read_records(ctx, file) for file in files]
+    options["files"] = [read_file_to_merge(ctx, file) for file in files]
     result = _run_step(ctx, SCREEN_IMPORT, options, "Matching")
     if result is not None and (result.unknown or result.contradictory):
         warn(ctx, _describe_rest(result))

@@ -31,7 +31,7 @@ from ._pipeline import (
     refuse_beside,
     refuse_without,
     run,
-    suggest,
+    suggest_next,
     tell_warnings,
     warn,
     was_typed,
@@ -252,7 +252,7 @@ def search_command(
         _write_certificate(ctx, build_result(hits))
         error = _report_notes(ctx, hits, request, strict)
         if hits.first_pmid is not None:
-            suggest(ctx, f"show {hits.first_pmid}", f"related {hits.first_pmid}")
+            suggest_next(ctx, f"show {hits.first_pmid}", f"related {hits.first_pmid}")
         return error
 
     run(ctx, SEARCH_ARTICLES, request, _view(request), label="Retrieving PMIDs", afterwards=finish)

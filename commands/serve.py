@@ -85,7 +85,7 @@ def serve(
         for name in ("host", "port"):
             refuse_without(ctx, name, "--transport http")
     if check:
-        from entrez_kit.server.run import check as try_server
+        from entrez_kit.server.run import check_server as try_server
 
         document = try_server(replace(current.settings, **chosen), _build_options(names, tool_names))
         emit(ctx, document, lambda: _views.program.render_server(document))

@@ -12,7 +12,7 @@ from ._formats import PAGE_BREAK
 from ._formats.fields import convert_to_data
 from ._ids import NAME_ARTICLES, read_inputs
 from ._options import App, FilesOfIds, request_options
-from ._pipeline import build_request, get_state, plan, suggest
+from ._pipeline import build_request, get_state, plan, suggest_next
 from ._state import accept_formats
 from .fetch import FORMATS, IDS, fetch_and_print
 
@@ -38,7 +38,7 @@ def show_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds 
         records = [convert_to_data(article) for article in result.articles or []]
         pmids.extend(str(record["pmid"]) for record in records)
         pages = (_views.markdown.write_article_for_screen(record, full=full) for record in records)
-        return _views.reading.render_markdown(PAGE_BREAK.join(pages))
+        return _views.reading.render_markdown_page(PAGE_BREAK.join(pages))
 
     selected = plan(ctx).format
     level = selected.details[0] if selected.details else "abstract_plus"
@@ -46,4 +46,4 @@ def show_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds 
     request = request.model_copy(update={"detail_level": level, "include_grant_info": grants})
     fetch_and_print(ctx, request, render_pages)
     if pmids:
-        suggest(ctx, f"fulltext {pmids[0]}", f"related {pmids[0]}", f"cite {pmids[0]}")
+        suggest_next(ctx, f"fulltext {pmids[0]}", f"related {pmids[0]}", f"cite {pmids[0]}")

@@ -19,7 +19,7 @@ from ._formats import View
 from ._formats.fields import Record, build_columns
 from ._options import App
 from ._pipeline import build_request, run, warn
-from ._reference_sources import read_text
+from ._reference_sources import read_text_file
 from ._state import accept_formats
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _read_bibliography(files: list[Path]) -> list[Reference]:
 
     references: list[Reference] = []
     for file in files:
-        text, name = read_text(file, HINT), name_file(file)
+        text, name = read_text_file(file, HINT), name_file(file)
         references += read_reference_file(text, name, detect_kind(text, name, file.suffix)).references
     return references
 

@@ -30,7 +30,7 @@ from .text import (
     get_status_label,
     get_title,
     is_corrected,
-    shorten,
+    shorten_authors,
     to_line,
 )
 
@@ -151,7 +151,7 @@ def _fill_record(record: Record, wide: bool, console: Console) -> list[Text]:
 
 def _fill_summary(record: Record, wide: bool) -> list[Text]:
     title = join_lines(format_title(record), Text(to_line(record.get("snippet"))))
-    authors = shorten(str(record.get("authors") or ""), 3 if wide else 2)
+    authors = shorten_authors(str(record.get("authors") or ""), 3 if wide else 2)
     source = to_line(record.get("source")) or to_line(record.get("pub_date"))
     kind = Text(record["kind"], style="green")
     *cells, last = build_article_cells(wide, title, authors, source, Text())

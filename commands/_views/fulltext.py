@@ -22,7 +22,7 @@ from entrez_kit.fulltext.fulltext_articles import (
     Unavailable,
     UnpaywallArticle,
 )
-from entrez_kit.fulltext.selection import count_characters
+from entrez_kit.fulltext.selection import count_section_characters
 
 from .._formats import PAGE_BREAK, Sink, TextWriter, Writer
 from .._formats.fields import Record, convert_to_data
@@ -89,7 +89,8 @@ def _render_outline(article: PmcArticle | UnpaywallArticle) -> RenderableType:
         return table
     for section in article.sections:
         table.add_row(
-            Text(_format_title(section), style="bold" if section.title else "dim"), f"{count_characters(section):,}"
+            Text(_format_title(section), style="bold" if section.title else "dim"),
+            f"{count_section_characters(section):,}",
         )
         below = list(_walk_sections(section))
         for depth, sub in below[:MAX_SUBSECTIONS]:
@@ -228,11 +229,11 @@ def create_screen_writer(sink: Sink, state: "State") -> Writer[Any]:
     """Return the writer that renders the Markdown on a terminal and pages long text."""
     from .._formats.printed import Buffer, Converted
     from .._formats.tables import show
-    from .reading import render_markdown
+    from .reading import render_markdown_page
 
     text = Buffer()
     return Converted(
-        sink, FulltextWriter(text), text, lambda page: show(state, sink, lambda console: render_markdown(page))
+        sink, FulltextWriter(text), text, lambda page: show(state, sink, lambda console: render_markdown_page(page))
     )
 
 

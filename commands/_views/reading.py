@@ -15,7 +15,7 @@ MAX_WIDTH: Final = 100
 _COLUMN_GAP: Final = 2
 
 
-def render_markdown(markdown: str) -> RenderableType:
+def render_markdown_page(markdown: str) -> RenderableType:
     """Render a Markdown text as a page."""
     return Constrain(_MarkdownPage(markdown, code_theme="ansi_dark"), MAX_WIDTH)
 

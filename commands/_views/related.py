@@ -20,7 +20,7 @@ from .tables import (
     build_number_column,
     build_wrapped_column,
 )
-from .text import shorten, to_line
+from .text import shorten_authors, to_line
 
 _WORDS: Final = {
     "pubmed_similar_articles": ("article", "similar to"),
@@ -108,7 +108,7 @@ def _render_articles(result: RelationshipsResult, console: Console) -> ListingTa
         title = format_title(
             convert_to_data(article), to_line(article.title or article.citation or article.doi) or "(no title)"
         )
-        authors = shorten(article.authors or "", 3 if wide else 2)
+        authors = shorten_authors(article.authors or "", 3 if wide else 2)
         if wide:
             cells += [title, Text(authors), *([Text(_format_via(article), style="dim")] if rolled else [])]
         else:

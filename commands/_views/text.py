@@ -88,7 +88,7 @@ def format_people(authors: Sequence[Mapping[str, Any]] | None, limit: int | None
     return joiner.join(names)
 
 
-def shorten(authors: str, limit: int) -> str:
+def shorten_authors(authors: str, limit: int) -> str:
     """Shorten a list of authors, with "et al." for the names beyond the limit."""
     names = [name for name in re.split(r"[,;]\s+", to_line(authors)) if name]
     return ", ".join([*names[:limit], "et al."] if len(names) > limit else names)

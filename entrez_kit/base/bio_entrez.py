@@ -2,7 +2,7 @@
 
 An instance is the code of Bio.Entrez, executed in a separate namespace. Its public functions build and encode each
 request, pass it to ``urlopen``, a name in that namespace that is replaced here, and return the result of it. Other
-users of Bio.Entrez in the same process share nothing with an instance. ``build_request`` uses an instance whose
+users of Bio.Entrez in the same process share nothing with an instance. ``build_entrez_request`` uses an instance whose
 ``urlopen`` returns the request itself; the ``urlopen`` of `entrez_kit.Entrez` answers the request.
 
 Bio.Entrez builds the requests because users know its parameters, and because scripts for it run here unchanged. It
@@ -71,7 +71,7 @@ class BuiltRequest:
 BuiltRequest.headers["Content-Type"] = "application/octet-stream"
 
 
-def build_request(endpoint: str, params: Mapping[str, Any]) -> "Request":
+def build_entrez_request(endpoint: str, params: Mapping[str, Any]) -> "Request":
     """Return the request that Bio.Entrez builds for an E-utility, without credentials. Safe for threads.
 
     Args:
@@ -212,7 +212,7 @@ def _unsupported_error(problem: str) -> NotConfigured:
 # Arguments of the E-utilities
 
 
-def check_database(name: str, field: str = "db") -> str:
+def normalize_database(name: str, field: str = "db") -> str:
     """Return the name of a database in lower case."""
     cleaned = name.strip().lower()
     if not re.fullmatch(r"[a-z0-9_]{1,40}", cleaned):
@@ -228,7 +228,7 @@ def check_text(field: str, text: str) -> str:
     return text
 
 
-def to_number(field: str, value: int | None) -> str | None:
+def write_number(field: str, value: int | None) -> str | None:
     """Return a number, which may not be negative, as text."""
     if value is None:
         return None
@@ -280,6 +280,6 @@ def select_records(
         "id": check_ids(ids) if ids else None,
         "WebEnv": webenv,
         "query_key": query_key,
-        "retstart": to_number("retstart", retstart),
-        "retmax": to_number("retmax", retmax),
+        "retstart": write_number("retstart", retstart),
+        "retmax": write_number("retmax", retmax),
     }

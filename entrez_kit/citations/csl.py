@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from entrez_kit.base.identifiers import BOOKSHELF
 from entrez_kit.citations.names import convert_to_csl_names
-from entrez_kit.citations.style.casing import find_organisms, find_taxa
+from entrez_kit.citations.style.casing import find_organisms, find_species_names
 from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
 from entrez_kit.pubmed.pages import page_and_number
@@ -80,7 +80,7 @@ def build_style_item(article: Article) -> Item:
     headings = [term.descriptor_name for term in article.mesh_terms]
     item["species"] = [
         *find_organisms(headings),
-        *find_taxa(article.keywords),
+        *find_species_names(article.keywords),
         *_yield_names_in_italics(article.italics),
     ]
     if article.journal_info is not None and article.journal_info.medline_abbreviation:

@@ -78,7 +78,7 @@ def make_default_key(article: Article) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "", name) or "record"
 
 
-def escape(text: Any) -> str:
+def escape_latex(text: Any) -> str:
     """Return text on one line, with LaTeX's special characters and ligatures escaped."""
     return _LIGATURES.sub("{}", "".join(_SPECIAL.get(character, character) for character in to_one_line(text)))
 
@@ -88,10 +88,10 @@ def write_bibtex_name(name: Name) -> str:
     if name.get("literal") == OTHERS:
         return OTHERS
     if "literal" in name:
-        return f"{{{escape(name['literal'])}}}"
+        return f"{{{escape_latex(name['literal'])}}}"
     family = _protect(name.get("family", ""), _LOWER_WORD.search(name.get("family", "")) is not None)
     for particle in (name.get("non-dropping-particle"), name.get("dropping-particle")):
-        family = f"{escape(particle)} {family}" if particle else family
+        family = f"{escape_latex(particle)} {family}" if particle else family
     given = _protect(name.get("given", ""))
     if name.get("suffix"):
         return f"{family}, {_protect(name['suffix'])}, {given or '{}'}"
@@ -101,8 +101,8 @@ def write_bibtex_name(name: Name) -> str:
 def _protect(text: str, wanted: bool = False) -> str:
     """Put braces around a part of a name that contains a comma or "and"."""
     if wanted or "," in text or re.search(r"(?:^|\s)and(?:\s|$)", text, re.IGNORECASE):
-        return f"{{{escape(text)}}}"
-    return escape(text)
+        return f"{{{escape_latex(text)}}}"
+    return escape_latex(text)
 
 
 def _write_persons(names: Iterable[Name]) -> str:
@@ -113,11 +113,11 @@ def _write_people(item: Item) -> Fields:
     yield "author", _write_persons(item.get("author", ()))
     yield "editor", _write_persons(item.get("editor", ()))
     # A second pair of braces preserves the capitals.
-    yield "title", f"{{{{{escape(item.get('title'))}}}}}"
+    yield "title", f"{{{{{escape_latex(item.get('title'))}}}}}"
 
 
 def _write_place(item: Item, kind: str) -> Fields:
-    container = escape(item.get("container-title"))
+    container = escape_latex(item.get("container-title"))
     if kind == "article":
         yield "journal", f"{{{container}}}"
         yield "shortjournal", _put_in_braces(item.get("container-title-short"))
@@ -183,7 +183,7 @@ def _write_rest(item: Item) -> Fields:
 
 
 def _put_in_braces(value: Any) -> str:
-    return f"{{{escape(value)}}}"
+    return f"{{{escape_latex(value)}}}"
 
 
 def encode_doi(doi: Any) -> str:

@@ -99,11 +99,11 @@ def render_html_table(title: str, records: Sequence[Record]) -> str:
 def _render_cell(value: Any) -> str:
     """Return a value as text: the plain values of a list, and an empty string for an object."""
     if isinstance(value, list):
-        return shorten("; ".join(text for one in value if (text := _render_cell(one))))
-    return "" if value is None or isinstance(value, Mapping) else shorten(str(value))
+        return shorten_text("; ".join(text for one in value if (text := _render_cell(one))))
+    return "" if value is None or isinstance(value, Mapping) else shorten_text(str(value))
 
 
-def shorten(text: str, letters: int = SHOWN_LETTERS) -> str:
+def shorten_text(text: str, letters: int = SHOWN_LETTERS) -> str:
     """Return a text on one line, truncated if it is long."""
     line = " ".join(text[: 10 * letters].split())
     return cut_end(line, letters)
@@ -123,7 +123,7 @@ def select_facts(model: BaseModel) -> Iterator[tuple[str, Any]]:
             if value:
                 yield name, len(value)
         else:
-            yield name, shorten(value, 60) if isinstance(value, str) else value
+            yield name, shorten_text(value, 60) if isinstance(value, str) else value
         left -= 1
         if not left:
             return

@@ -91,11 +91,15 @@ class Doc(DocFields):
                 retracted=status == RETRACTED,
             ),
             content_hash=hash_content(**content),
-            corrections=encode_json([correction.model_dump() for correction in article.corrections])
+            corrections=encode_column([correction.model_dump() for correction in article.corrections])
             if article.corrections
             else None,
             article=pack(
-                article.model_dump_json(), encode_json(authors), encode_json(mesh), article.title, article.abstract_text
+                article.model_dump_json(),
+                encode_column(authors),
+                encode_column(mesh),
+                article.title,
+                article.abstract_text,
             ),
             chunks=chunk_article(article),
         )
@@ -110,7 +114,7 @@ def hash_content(*, pub_types: Sequence[str], **texts: str | None) -> str:
     return hashlib.sha256(_CANONICAL.encode(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def encode_json(values: Sequence[Any]) -> str:
+def encode_column(values: Sequence[Any]) -> str:
     """Encode a list for a column of the corpus."""
     return _ENCODER.encode(list(values))
 

@@ -13,7 +13,7 @@ from entrez_kit.corpus.models import SyncPlan, SyncRequest, UserSyncRequest
 from entrez_kit.corpus.store import store_of
 from entrez_kit.corpus.store.checkpoints import Checkpoint
 from entrez_kit.corpus.times import get_day, to_second
-from entrez_kit.pubmed.date_slices import FIRST, DateWindow, Slicer, format_day
+from entrez_kit.pubmed.date_slices import FIRST, DateWindow, Slicer, format_ncbi_day
 from entrez_kit.pubmed.record_batches import BATCH
 from entrez_kit.pubmed.record_fetcher import MANY_REQUESTS, PREFERRED_HOURS
 from entrez_kit.services import Services
@@ -118,7 +118,7 @@ class SyncSearch:
         if self.modified_since is None or self.older is None:
             return None
         last = max(self.today, self.modified_since)
-        modified = build_date_clause(format_day(self.modified_since), format_day(last), "mdat")
+        modified = build_date_clause(format_ncbi_day(self.modified_since), format_ncbi_day(last), "mdat")
         return Slicer(self.services, f"({self.term}) AND {modified}", sort="pub_date", oldest_first=True)
 
 

@@ -60,7 +60,7 @@ class Compared:
     refused: bool = False
 
 
-def compare(
+def compare_replies(
     settings: Settings,
     *,
     unreached: Collection[str] = (),

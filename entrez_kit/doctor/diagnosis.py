@@ -146,12 +146,12 @@ def _compare(
     responder: Responder | None,
 ) -> None:
     """Send the probes to every service that was reached, and add the comparisons to the report."""
-    from entrez_kit.doctor.comparison import compare
+    from entrez_kit.doctor.comparison import compare_replies
 
     unreached = {check.service for check in report.failed if check.service}
-    compared = compare(settings, unreached=unreached, progress=progress, responder=responder)
+    compared = compare_replies(settings, unreached=unreached, progress=progress, responder=responder)
     if save is not None:
-        from entrez_kit.doctor.recordings import save as save_replies
+        from entrez_kit.doctor.recordings import save_replies as save_replies
 
         save_replies(save, compared, settings)
         report.saved = str(save)

@@ -54,7 +54,7 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def save(folder: Path, compared: Sequence[Compared], settings: Settings) -> None:
+def save_replies(folder: Path, compared: Sequence[Compared], settings: Settings) -> None:
     """Write each reply to a separate file in a folder, unchanged except for redaction, and a list of the files.
 
     The tests read the folder if ``ENTREZ_KIT_REAL_DATA`` names it.

@@ -51,14 +51,14 @@ def select(
     folded_titles = [text.strip().casefold() for text in titles if text.strip()]
     if folded_titles:
         sections = _select_by_title(sections, folded_titles)
-    whole = [count_characters(section) for section in sections]
+    whole = [count_section_characters(section) for section in sections]
     selection = sections[:max_sections]
     if max_characters is not None:
         in_order = overflow_mode == "truncate"
         sizes = [len(text) for section in selection for text in _yield_texts(section)]
         shares = (_share_in_order if in_order else _share_evenly)(sizes, max_characters)
         selection = _shorten(selection, shares, in_order=in_order)
-    left = [count_characters(section) for section in selection]
+    left = [count_section_characters(section) for section in selection]
     cuts = [
         CutSection(title=section.title, original_characters=size, returned_characters=rest or 0)
         for section, size, rest in zip_longest(sections, whole, left)
@@ -74,7 +74,7 @@ def select(
     )
 
 
-def count_characters(section: Section) -> int:
+def count_section_characters(section: Section) -> int:
     """Count the characters of text in a section and its subsections."""
     return sum(map(len, _yield_texts(section)))
 
@@ -124,7 +124,7 @@ def _shorten(sections: Sequence[Section], shares: Sequence[int], *, in_order: bo
     unspent = sum(shares)
     result: list[Section] = []
     for section in sections:
-        if in_order and not unspent and count_characters(section):
+        if in_order and not unspent and count_section_characters(section):
             break
         rest, spent = _cut_to(section, left, in_order=in_order)
         unspent -= spent
@@ -140,7 +140,7 @@ def _cut_to(section: Section, shares: Iterator[int], *, in_order: bool) -> tuple
     for sub in section.subsections:
         rest, share = _cut_to(sub, shares, in_order=in_order)
         spent += share
-        if share or not in_order or not count_characters(sub):
+        if share or not in_order or not count_section_characters(sub):
             subsections.append(rest)
     return section.model_copy(update={"text": text, "subsections": subsections}), spent
 

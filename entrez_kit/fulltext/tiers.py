@@ -239,7 +239,7 @@ class EuropePMCHits:
         return min(own, key=lambda record: not record.get("pmcid"), default=None)
 
     def _ask(self, keys: list[str]) -> list[dict[str, Any]]:
-        queries = [build_query(self._lookups[key]) for key in keys]
+        queries = [build_id_query(self._lookups[key]) for key in keys]
         query = queries[0] if len(queries) == 1 else " OR ".join(f"({query})" for query in queries)
         lookups = [partial(_is_of, lookup=self._lookups[key]) for key in keys]
         reply = self._services.europepmc.search(
@@ -265,7 +265,7 @@ def ask_europepmc(services: Services, lookup: ArticleLookup, hits: EuropePMCHits
         return convert_failure(exc)
 
 
-def build_query(lookup: ArticleLookup) -> str:
+def build_id_query(lookup: ArticleLookup) -> str:
     """Return the query for an article's id. Europe PMC finds nothing for quoted ids, or for PMCIDs with a source."""
     kind, value = lookup.identifier.kind, lookup.identifier.value
     if kind == "pmid":

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry, list_values
+from entrez_kit.local.eutils.mesh import MeshDatabase, MeshEntry, list_heading_values
 from entrez_kit.local.eutils.small_query import SmallQuery, Uids, Values, has_value
 from entrez_kit.local.stored_vocabulary import split_column
 from entrez_kit.query.fields import MESH_FIELDS, Field
@@ -45,7 +45,7 @@ class _Uids(Mapping[str, Values]):
         return (to_uid(ui) for (ui,) in self._database.select("SELECT ui FROM headings"))
 
     def __getitem__(self, uid: str) -> Values:
-        return list_values(self._database.records[uid])
+        return list_heading_values(self._database.records[uid])
 
 
 class _StoredQuery(SmallQuery):

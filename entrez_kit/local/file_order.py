@@ -29,7 +29,7 @@ class FileNumber(NamedTuple):
         return f"pubmed{self.year % 100:02}n{self.number:04}"
 
 
-def parse_name(path: Path | str) -> FileNumber | None:
+def parse_file_name(path: Path | str) -> FileNumber | None:
     """Return the year and number in the name of a file (``pubmed26n0001.xml.gz``); None for other names."""
     match = _NAME.search(Path(path).name)
     return FileNumber(2000 + int(match[1]), int(match[2])) if match and match.end() == len(Path(path).name) else None

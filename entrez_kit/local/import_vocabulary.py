@@ -23,7 +23,7 @@ _TAGS: Final[dict[Kind, tuple[str, str]]] = {
 _FIELD: Final = re.compile(r"([A-Za-z]+(?: \([A-Za-z]+\))?): ?(.*)")
 
 
-def find_year(path: Path) -> int | None:
+def find_file_year(path: Path) -> int | None:
     """Return the year in the name of a MeSH file (``desc2026.xml``)."""
     years = _YEAR.findall(path.name)
     return int(years[-1]) if years else None

@@ -29,7 +29,7 @@ from entrez_kit.local.copies import (
     prepare_folder,
 )
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
-from entrez_kit.local.import_vocabulary import apply_vocabulary, find_year, set_mesh_year
+from entrez_kit.local.import_vocabulary import apply_vocabulary, find_file_year, set_mesh_year
 from entrez_kit.local.import_workers import ImportWorkers, MergeJob, PlannedFile, open_workers
 from entrez_kit.local.manifest import FOLDER as INDEX
 from entrez_kit.local.manifest import (
@@ -157,7 +157,7 @@ class Importer:
         source = planned.source
         try:
             with translate_errors(self.folder / FILE), transaction(self.connection):
-                if source.kind != "journals" and (year := find_year(source.path)) is not None:
+                if source.kind != "journals" and (year := find_file_year(source.path)) is not None:
                     if year < (read_fact(self.connection, "mesh_year") or year):
                         self.log.already_applied += 1
                         return

@@ -14,7 +14,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
 from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.file_events import unusable_file_error
-from entrez_kit.local.file_order import FileNumber, parse_name, read_place
+from entrez_kit.local.file_order import FileNumber, parse_file_name, read_place
 from entrez_kit.local.import_workers import PlannedFile, count_processors
 from entrez_kit.local.importing import CopyImportResult, Importer, open_importer
 from entrez_kit.local.plan_import import ImportPlan, compute_md5, estimate_download
@@ -96,7 +96,7 @@ def read_listing(source: FileSource) -> Listing:
 
 def _read_folder(source: FileSource, folder: str) -> dict[FileNumber, str]:
     text = source.read(f"{folder}/", MAX_LISTING_BYTES).decode("utf-8", errors="replace")
-    names = {name: number for name in _ENTRY.findall(text) if (number := parse_name(name)) is not None}
+    names = {name: number for name in _ENTRY.findall(text) if (number := parse_file_name(name)) is not None}
     return {number: f"{folder}/{name}" for name, number in names.items()}
 
 

@@ -12,8 +12,8 @@ from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Result
 from entrez_kit.local.copy_file import read_fact
-from entrez_kit.local.file_order import FileNumber, find_next_place, parse_name
-from entrez_kit.local.import_vocabulary import find_year
+from entrez_kit.local.file_order import FileNumber, find_next_place, parse_file_name
+from entrez_kit.local.import_vocabulary import find_file_year
 from entrez_kit.local.import_workers import PlannedFile, count_processors
 from entrez_kit.local.source_files import (
     RECORD_KINDS,
@@ -184,7 +184,7 @@ class ImportPlanner:
 
     def _begins_year(self, source: SourceFile) -> bool:
         """Return whether a file of MeSH is of a later year than the copy's MeSH, which ends with this import."""
-        year = find_year(source.path) if source.kind in VOCABULARIES else None
+        year = find_file_year(source.path) if source.kind in VOCABULARIES else None
         return year is not None and year > (read_fact(self._connection, "mesh_year") or year)
 
 
@@ -220,7 +220,7 @@ def _count_compressed_bytes(source: SourceFile) -> float:
 
 
 def _read_number(source: SourceFile) -> FileNumber | None:
-    return parse_name(source.path) if source.kind == "pubmed" else None
+    return parse_file_name(source.path) if source.kind == "pubmed" else None
 
 
 def compute_md5(path: Path) -> str:

@@ -76,7 +76,7 @@ class DateWindow:
     def clause(self) -> str:
         """The window as a clause of a PubMed term."""
         return " AND ".join(
-            (*self.within, build_date_clause(format_day(self.first), format_day(self.last), AXES[self.axis]))
+            (*self.within, build_date_clause(format_ncbi_day(self.first), format_ncbi_day(self.last), AXES[self.axis]))
         )
 
     def split(self, today: date) -> "list[DateWindow]":
@@ -108,7 +108,7 @@ class DateSlice:
         return self.window.clause if self.window else ""
 
 
-def format_day(day: date) -> str:
+def format_ncbi_day(day: date) -> str:
     """Format a day for NCBI: YYYY/MM/DD."""
     return f"{day.year:04d}/{day.month:02d}/{day.day:02d}"
 

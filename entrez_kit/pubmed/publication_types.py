@@ -70,7 +70,7 @@ def is_known(name: str) -> bool:
     return name.lower() in _BY_NAME
 
 
-def find_nearest(name: str) -> str | None:
+def find_similar_type(name: str) -> str | None:
     """Return the publication type whose name is most like a text; None if none is like it."""
     near = get_close_matches(name.lower(), [*_BY_NAME, *EVERYDAY], n=1, cutoff=0.6)
     return read_type(near[0]) if near else None

@@ -13,7 +13,7 @@ from entrez_kit.base.errors import EntityNotFound, EntrezKitError, InvalidInput,
 from entrez_kit.base.frontend_text import Argument, FrontendText, format_count
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.empty_searches import find_emptying_part, has_emptying_part
-from entrez_kit.pubmed.publication_types import find_nearest, is_known
+from entrez_kit.pubmed.publication_types import find_similar_type, is_known
 from entrez_kit.pubmed.search_counts import count_matches, count_without_filters, search_term
 from entrez_kit.pubmed.search_models import SearchRequest
 from entrez_kit.services import Services
@@ -116,7 +116,7 @@ def warn_about_types(names: Sequence[str]) -> list[Warn]:
     warnings = []
     for name in names:
         if not is_known(name):
-            nearest = find_nearest(name)
+            nearest = find_similar_type(name)
             advice = f" Did you mean {nearest!r}?" if nearest else ""
             message = FrontendText(
                 Argument("filter_by_publication_types"), f": PubMed has no publication type {name!r}.{advice}"

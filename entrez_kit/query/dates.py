@@ -13,7 +13,7 @@ OPEN_END: Final = 3000_12_31
 """The end of a range that includes future dates."""
 
 
-def parse_date(text: str) -> tuple[int, int] | None:
+def parse_days(text: str) -> tuple[int, int] | None:
     """Return the first and the last day (yyyymmdd) of a date such as "2024", "2024/3" or "2024/03/15"."""
     match = _DATE.fullmatch(text.strip())
     if match is None:
@@ -32,7 +32,7 @@ def parse_date(text: str) -> tuple[int, int] | None:
 
 def parse_range(low: str, high: str) -> tuple[int, int] | None:
     """Return the first and the last day of the range between two dates, given in either order."""
-    first, last = parse_date(low), parse_date(high)
+    first, last = parse_days(low), parse_days(high)
     if first is None or last is None:
         return None
     return (first[0], last[1]) if first[0] <= last[1] else (last[0], first[1])

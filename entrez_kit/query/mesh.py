@@ -189,7 +189,7 @@ def rotate(key: str) -> Iterator[str]:
 # NLM's XML files: desc, qual, supp and pa
 
 
-def read_headings(file: IO[bytes]) -> Iterator[Heading]:
+def read_mesh_file(file: IO[bytes]) -> Iterator[Heading]:
     """Read the descriptors of a ``desc`` file or the qualifiers of a ``qual`` file."""
     for kind, record in read_mesh_records(file, ("DescriptorRecord", "QualifierRecord")):
         name = record.findtext(f"{kind}Name/String") or ""

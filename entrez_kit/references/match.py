@@ -24,7 +24,7 @@ from entrez_kit.pubmed.citation_matcher import (
 from entrez_kit.pubmed.comparison import begins, fold_text, measure_text_likeness
 from entrez_kit.pubmed.models import Article, Standing
 from entrez_kit.references.check.comparison.compare_fields import Agreement, FieldName
-from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.comparison.compare_with_record import compare_record
 from entrez_kit.references.check.findings import Finding, to_finding
 from entrez_kit.references.files.references import Reference, parse_name
 from entrez_kit.services import Services
@@ -243,7 +243,7 @@ def compare_citation(citation: Citation, article: Article) -> Agreement:
         issue=citation.issue,
         pages="-".join(filter(None, (first, last))) or None,
     )
-    return compare(reference, article, any_author=True)
+    return compare_record(reference, article, any_author=True)
 
 
 def _build_match(key: str, citation: Citation, answer: MatcherAnswer, records: _FetchedRecords) -> CitationMatch:

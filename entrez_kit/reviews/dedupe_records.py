@@ -17,7 +17,7 @@ from entrez_kit.references.merge.merge_documents import (
 )
 from entrez_kit.references.merge.merge_references import merge_entries
 from entrez_kit.references.merge.review import write_review
-from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save
+from entrez_kit.reviews.folder import PAIRS, Review, get_now, open_review, save_review
 from entrez_kit.reviews.pairs import read_pairs
 from entrez_kit.reviews.records import ReviewRecord, convert_to_entries
 from entrez_kit.reviews.search_review import ReviewRequest
@@ -59,7 +59,7 @@ def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
             number = None
         else:
             run = review.end_run("dedupe", started, counts=counts, warnings=result.warnings)
-            save(review, run, pairs=pairs)
+            save_review(review, run, pairs=pairs)
         warnings = [*result.warnings, *warn_of_contradictions(review)]
     return DedupeResult(
         run=number,

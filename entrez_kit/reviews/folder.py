@@ -104,7 +104,7 @@ class Review:
             record.work, record.family = None, []
 
     def end_run(self, step: Step, started: str, **facts: Any) -> Run:
-        """Return the run that ends now, for ``save``.
+        """Return the run that ends now, for ``save_review``.
 
         Args:
             facts: the other fields of the run.
@@ -244,9 +244,9 @@ def load(folder: Path) -> Review:
     text = read_bytes(folder, FILE)
     settings = read_settings(decode(text or b"", FILE), FILE)
     content = read_bytes(folder, RECORDS, MAX_FILE) or b""
-    records = read_lines(content, RECORDS, ReviewRecord, MAX_RECORDS)
+    records = read_json_lines(content, RECORDS, ReviewRecord, MAX_RECORDS)
     _check_records(records)
-    runs = read_lines(read_bytes(folder, RUNS, MAX_FILE) or b"", RUNS, Run, MAX_RUNS)
+    runs = read_json_lines(read_bytes(folder, RUNS, MAX_FILE) or b"", RUNS, Run, MAX_RUNS)
     for number, found in enumerate(runs, start=1):
         if found.number != number:
             raise unreadable_error(RUNS, f"run {number} is missing: this line is run {found.number}", line=number)
@@ -279,7 +279,7 @@ def _check_records(records: Sequence[ReviewRecord]) -> None:
             raise unreadable_error(RECORDS, problem, line=number)
 
 
-def read_lines(content: bytes, name: str, model: type[Line], limit: int) -> list[Line]:
+def read_json_lines(content: bytes, name: str, model: type[Line], limit: int) -> list[Line]:
     """Read a file of JSON lines.
 
     Raises:
@@ -307,7 +307,7 @@ def write_lines(items: Sequence[Result]) -> bytes:
     return "".join(f"{item.model_dump_json()}\n" for item in items).encode()
 
 
-def save(review: Review, new_run: Run | None, *, pairs: str | None = None) -> None:
+def save_review(review: Review, new_run: Run | None, *, pairs: str | None = None) -> None:
     """Replace the records and the decisions of a review, and add a run to the journal, all or nothing.
 
     Args:

@@ -13,7 +13,7 @@ from entrez_kit.core.model import Result, Warned, omit_if_empty
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.merge_documents import FileToMerge
 from entrez_kit.reviews.decisions import AUTOMATION, Choice, ScreeningDecision, Stage
-from entrez_kit.reviews.folder import Review, get_now, open_review, save
+from entrez_kit.reviews.folder import Review, get_now, open_review, save_review
 from entrez_kit.reviews.import_records import MAX_FILES
 from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.match_rows import MatchedBy, RowMatcher
@@ -111,7 +111,7 @@ def import_screening(_: Services, request: ScreenImportRequest) -> ScreenImportR
                 ],
                 counts={"rows": len(rows), "applied": imported.applied},
             )
-            save(review, run)
+            save_review(review, run)
     return ScreenImportResult(
         run=number,
         stage=request.stage,

@@ -13,7 +13,7 @@ from entrez_kit.core.model import Warn, Warned, WrongValue
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
-from entrez_kit.reviews.folder import Review, get_now, open_review, save
+from entrez_kit.reviews.folder import Review, get_now, open_review, save_review
 from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.records import ReviewRecord, convert_entries, make_slug
 from entrez_kit.reviews.review_settings import fold_source
@@ -101,7 +101,7 @@ def import_records(_: Services, request: ImportRequest) -> ReviewImportResult:
                 counts=counts,
                 warnings=warnings,
             )
-            save(review, run)
+            save_review(review, run)
     return ReviewImportResult(
         run=None if is_repeated else number, source=source, files=file_counts, **counts, warnings=warnings
     )

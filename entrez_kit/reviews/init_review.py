@@ -10,7 +10,7 @@ from entrez_kit.base.errors import InvalidInput, StoreError
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.reviews.folder import Review, get_now, lock_review, review_file_error, save
+from entrez_kit.reviews.folder import Review, get_now, lock_review, review_file_error, save_review
 from entrez_kit.reviews.journal import FileOfRun
 from entrez_kit.reviews.review_settings import FILE, read_settings, write_settings
 from entrez_kit.services import Services
@@ -67,7 +67,7 @@ def init_review(_: Services, request: InitRequest) -> InitResult:
                 (folder / ".gitignore").write_text(_IGNORED, encoding="utf-8")
             review = Review(folder, read_settings(settings, FILE), [], [], [])
             files = [FileOfRun(name=STRATEGY, sha256=hashlib.sha256(strategy).hexdigest())]
-            save(review, review.end_run("init", get_now(), files=files))
+            save_review(review, review.end_run("init", get_now(), files=files))
             (folder / FILE).write_text(settings, encoding="utf-8")  # last, because it makes the folder a review
     except OSError as exc:
         raise review_file_error(folder, exc) from None

@@ -8,7 +8,7 @@ from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, Upstre
 from entrez_kit.base.frontend_text import FrontendText, run
 from entrez_kit.core.model import Request, Warned
 from entrez_kit.core.operation import DocumentOperation
-from entrez_kit.reviews.folder import get_now, open_review, save
+from entrez_kit.reviews.folder import get_now, open_review, save_review
 from entrez_kit.reviews.journal import Search
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.reviews.search_pubmed import fetch_records, name_source, run_strategy
@@ -73,7 +73,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
             counts=counts,
             warnings=search.warnings,
         )
-        save(review, this_run)
+        save_review(review, this_run)
     return SearchReviewResult(
         run=number,
         source=SOURCE,

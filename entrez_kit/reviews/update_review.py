@@ -13,12 +13,12 @@ from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.core.query_input import build_date_clause
-from entrez_kit.pubmed.date_slices import LAST, format_day
+from entrez_kit.pubmed.date_slices import LAST, format_ncbi_day
 from entrez_kit.pubmed.models import GRAVITY, Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.references.files.tagged_fields import get_first_value
 from entrez_kit.references.merge.signatures import fold_title
 from entrez_kit.reviews.dedupe_records import link_duplicates
-from entrez_kit.reviews.folder import Review, get_now, open_review, save
+from entrez_kit.reviews.folder import Review, get_now, open_review, save_review
 from entrez_kit.reviews.journal import ChangeKind, RecordChange
 from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
@@ -118,7 +118,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             counts=ordered,
             warnings=[*warnings, *merged.warnings],
         )
-        save(review, this_run, pairs=pairs)
+        save_review(review, this_run, pairs=pairs)
         contradictions = warn_of_contradictions(review)
     return UpdateResult(
         run=number,
@@ -138,7 +138,7 @@ _ORDER: Final[tuple[ChangeKind, ...]] = ChangeKind.__args__  # type: ignore[attr
 def build_clause(since: str, overlap_days: int) -> str:
     """Return the clause for records created or entered since a time, some days earlier because PubMed adds late."""
     first = date.fromisoformat(since[:10]) - timedelta(days=overlap_days)
-    bounds = format_day(first), format_day(LAST)
+    bounds = format_ncbi_day(first), format_ncbi_day(LAST)
     return f"{build_date_clause(*bounds, 'crdt')} OR {build_date_clause(*bounds, 'edat')}"
 
 

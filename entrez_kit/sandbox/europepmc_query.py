@@ -178,5 +178,5 @@ def _find_dates(index: "SearchIndex", text: str, ranged: bool) -> BitMap:
         low, high = (end.replace("-", "/").strip() for end in ends)
         span = dates.parse_range("0001" if low == "*" else low, "9999" if high == "*" else high)
     else:
-        span = dates.parse_date(text.replace("-", "/"))
+        span = dates.parse_days(text.replace("-", "/"))
     return BitMap() if span is None else index.find_range("pdat", *span)

@@ -199,11 +199,11 @@ def to_form(record: Record, form: str) -> Record:
     return {**brief, **{key: value for key, value in extra.items() if value not in (None, "")}}
 
 
-def prune(value: Any) -> Any:
+def omit_empty(value: Any) -> Any:
     """Return a record without empty fields, at any depth; numbers stay."""
     if isinstance(value, dict):
-        return {key: kept for key, member in value.items() if (kept := prune(member)) not in (None, "", [], {})}
-    return [prune(member) for member in value] if isinstance(value, list) else value
+        return {key: kept for key, member in value.items() if (kept := omit_empty(member)) not in (None, "", [], {})}
+    return [omit_empty(member) for member in value] if isinstance(value, list) else value
 
 
 def join_authors(document: Document) -> str:
@@ -258,7 +258,7 @@ def build_core_record(document: Document, cited: int) -> Record:
         "firstPublicationDate": _format_iso(first),
         "bookid": document.get_identifier("bookaccession") if document.is_book else "",
     }
-    pruned: Record = prune(record)
+    pruned: Record = omit_empty(record)
     return pruned
 
 

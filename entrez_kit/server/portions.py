@@ -9,7 +9,7 @@ from entrez_kit.base.frontend_text import cut_end
 from entrez_kit.core.operation import Paging
 from entrez_kit.server.record_fields import check_fields, keep_fields
 from entrez_kit.server.record_text import RecordText, split_record_text
-from entrez_kit.server.shortening import MIN_CUT, count_characters, shorten
+from entrez_kit.server.shortening import MIN_CUT, count_characters, shorten_value
 
 DEFAULT_LIMIT: Final = 20_000
 """In characters; about 5,000 tokens. Some hosts refuse replies over 25,000 tokens."""
@@ -109,7 +109,7 @@ class Portion:
         elif isinstance(value, str):
             reply = self._cut_text(document, split_record_text(value))
         else:
-            reply, cuts = shorten(document, self.limit - _NOTE)
+            reply, cuts = shorten_value(document, self.limit - _NOTE)
             reply["reply_cut"] = _add_cuts({}, cuts, "")
         return self._remove_next_page(reply) if "next_start" in reply["reply_cut"] else reply
 
@@ -161,7 +161,7 @@ class Portion:
             if size > room:
                 if records_that_fit:
                     break
-                record, shortened = shorten(record, max(room, MIN_CUT))
+                record, shortened = shorten_value(record, max(room, MIN_CUT))
                 cuts += shortened
                 size = room
             room -= size
@@ -214,7 +214,7 @@ class Portion:
                 for entry in remaining["unavailable"]
             ]
         fixed = {name: remaining.pop(name) for name in (self.member, self.beside, *_MISSING) if name in remaining}
-        rest, cuts = shorten(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
+        rest, cuts = shorten_value(remaining, max(self.limit // 2 - _NOTE, self.limit // 4))
         return {**rest, **fixed}, cuts
 
     def _describe(

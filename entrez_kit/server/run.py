@@ -67,7 +67,7 @@ def serve(settings: Settings, options: Options, *, give_up: Callable[[int], None
     return ending.status
 
 
-def check(settings: Settings, options: Options) -> dict[str, Any]:
+def check_server(settings: Settings, options: Options) -> dict[str, Any]:
     """Start a server, list its offer with a client, and return the list; no request is sent to NCBI.
 
     Raises:

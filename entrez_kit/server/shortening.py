@@ -13,7 +13,7 @@ def count_characters(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str))
 
 
-def shorten(value: Any, room: int) -> tuple[Any, list[str]]:
+def shorten_value(value: Any, room: int) -> tuple[Any, list[str]]:
     """Cut the longest texts, then the longest lists of a value until it fits; return the value and their names."""
     value = json.loads(json.dumps(value, ensure_ascii=False, default=str))
     cuts: dict[str, str] = {}

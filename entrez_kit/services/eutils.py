@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 
 from entrez_kit.base.bio_entrez import (
     ParsedRequest,
-    build_request,
-    check_database,
+    build_entrez_request,
     check_date,
     check_ids,
     check_text,
+    normalize_database,
     select_records,
-    to_number,
+    write_number,
 )
 from entrez_kit.base.errors import (
     EntityNotFound,
@@ -127,7 +127,7 @@ class EUtils(ServiceClient):
         read: Callable[[bytes], T] = bytes,  # type: ignore[assignment]  # without a reader the value is bytes
     ) -> Reply[T]:
         """List all databases, or the fields and links of one."""
-        params = {"db": check_database(db) if db else None, "version": version if db else None, "retmode": retmode}
+        params = {"db": normalize_database(db) if db else None, "version": version if db else None, "retmode": retmode}
         return self._request("einfo", params, expect_document("einfo", retmode), read)
 
     def esearch(
@@ -167,15 +167,15 @@ class EUtils(ServiceClient):
             hint = f"Add {missing}; {open_end} means no limit."
             raise invalid_argument(missing, f"is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
-            "db": check_database(db),
+            "db": normalize_database(db),
             "term": term,
-            "retmax": to_number("retmax", retmax),
-            "retstart": to_number("retstart", retstart),
+            "retmax": write_number("retmax", retmax),
+            "retstart": write_number("retstart", retstart),
             "sort": sort,
             "datetype": datetype,
             "mindate": check_date("mindate", mindate),
             "maxdate": check_date("maxdate", maxdate),
-            "reldate": to_number("reldate", reldate),
+            "reldate": write_number("reldate", reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
             "WebEnv": webenv,
@@ -186,7 +186,7 @@ class EUtils(ServiceClient):
         }
         read = functools.partial(
             read_search,
-            db=check_database(db),
+            db=normalize_database(db),
             retmax=retmax,
             retstart=retstart,
             counts_only=rettype == "count",
@@ -233,7 +233,7 @@ class EUtils(ServiceClient):
 
         chosen = select_records(ids, webenv, query_key, retstart, retmax)
         params = {
-            "db": check_database(db),
+            "db": normalize_database(db),
             **chosen,
             "version": "2.0" if version == "2.0" else None,
             "retmode": retmode,
@@ -326,14 +326,14 @@ class EUtils(ServiceClient):
         from entrez_kit.services.efetch_reply import expect_records
 
         params = {
-            "db": check_database(db),
+            "db": normalize_database(db),
             **select_records(ids, webenv, query_key, retstart, retmax),
             "rettype": rettype,
             "retmode": retmode,
-            "strand": to_number("strand", strand),
-            "seq_start": to_number("seq_start", seq_start),
-            "seq_stop": to_number("seq_stop", seq_stop),
-            "complexity": to_number("complexity", complexity),
+            "strand": write_number("strand", strand),
+            "seq_start": write_number("seq_start", seq_start),
+            "seq_stop": write_number("seq_stop", seq_stop),
+            "complexity": write_number("complexity", complexity),
             "idtype": idtype,
         }
         expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
@@ -369,8 +369,8 @@ class EUtils(ServiceClient):
         """
         chosen = select_records(ids, webenv, query_key, None, None)
         params = {
-            "dbfrom": check_database(dbfrom, "dbfrom"),
-            "db": check_database(db) if db else None,
+            "dbfrom": normalize_database(dbfrom, "dbfrom"),
+            "db": normalize_database(db) if db else None,
             "cmd": cmd,
             "linkname": linkname,
             "term": term,
@@ -378,7 +378,7 @@ class EUtils(ServiceClient):
             "datetype": datetype,
             "mindate": check_date("mindate", mindate),
             "maxdate": check_date("maxdate", maxdate),
-            "reldate": to_number("reldate", reldate),
+            "reldate": write_number("reldate", reldate),
             **chosen,
             "retmode": retmode,
             "idtype": idtype,
@@ -396,12 +396,12 @@ class EUtils(ServiceClient):
 
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
         """Store ids on NCBI's history server."""
-        params = {"db": check_database(db), "id": check_ids(ids), "WebEnv": webenv}
+        params = {"db": normalize_database(db), "id": check_ids(ids), "WebEnv": webenv}
         return self._request("epost", params, expect_document("epost"), parse_epost, post=True, cacheable=False)
 
     def espell(self, *, term: str, db: str = "pubmed") -> Reply[ESpellReply]:
         """Return NCBI's spelling correction of a query."""
-        params = {"db": check_database(db), "term": check_text("term", term)}
+        params = {"db": normalize_database(db), "term": check_text("term", term)}
 
         def read(content: bytes) -> ESpellReply:
             spelt = parse_espell(content)
@@ -441,7 +441,7 @@ class EUtils(ServiceClient):
             bdata: lines separated by carriage returns.
             keep: returns whether a reply with this value may be cached.
         """
-        params = {"db": check_database(db), "retmode": "xml", "bdata": check_text("bdata", bdata)}
+        params = {"db": normalize_database(db), "retmode": "xml", "bdata": check_text("bdata", bdata)}
         return self._request("ecitmatch", params, Expect("text"), read, keep=keep)
 
     def _request(
@@ -455,7 +455,7 @@ class EUtils(ServiceClient):
         **options: Unpack[SendOptions],
     ) -> Reply[T]:
         """Build a request with Bio.Entrez, and send it with the options of ``send_built``."""
-        request = ParsedRequest.parse(build_request(endpoint, params), CREDENTIALS)
+        request = ParsedRequest.parse(build_entrez_request(endpoint, params), CREDENTIALS)
         return self.send_built(request, replace(expect, read=read, keep=keep), **options)
 
     def send_built(
@@ -553,7 +553,13 @@ class EUtils(ServiceClient):
             batch = uids[start : start + MAX_UIDS_PER_SEARCH]
             term = " OR ".join(f"{uid}[UID]" for uid in batch)
             batch_size = str(len(batch))
-            params = {"db": check_database(db), "term": term, "retmax": batch_size, "retstart": "0", "retmode": "xml"}
+            params = {
+                "db": normalize_database(db),
+                "term": term,
+                "retmax": batch_size,
+                "retstart": "0",
+                "retmode": "xml",
+            }
             expect = expect_document("esearch")
             reply = self._request(
                 "esearch", params, expect, functools.partial(_read_known, batch), keep=lambda found: not found.ids

@@ -16,7 +16,7 @@ from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.databases.mesh import MeshRequest, lookup_mesh
 from entrez_kit.query.dialects.renamed_headings import RENAMED
 from entrez_kit.query.dialects.tree import SubjectHeading, walk
-from entrez_kit.query.mesh import Heading, Vocabulary, read_headings
+from entrez_kit.query.mesh import Heading, Vocabulary, read_mesh_file
 from entrez_kit.query.words import normalize
 from entrez_kit.references.files.references import unreadable_error
 from entrez_kit.services import Services
@@ -110,7 +110,7 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     problems = find_problems(strategy)
     copy = open_proving_copy(services)
     if request.mesh is not None:
-        names = read_names(Path(request.mesh))
+        names = read_heading_names(Path(request.mesh))
         problems += check_currency(strategy, lambda name: names.get(normalize(name)))
     elif copy is not None and not copy.read_vocabulary().headings.is_empty:
         problems += check_currency(strategy, partial(_find_in_vocabulary, copy.read_vocabulary()))
@@ -149,7 +149,7 @@ def _to_finding(problem: LineProblem, *, matters: bool) -> LintFinding:
     )
 
 
-def read_names(path: Path) -> dict[str, str]:
+def read_heading_names(path: Path) -> dict[str, str]:
     """Return the present names of headings by their normalized names and entry terms, from a MeSH file.
 
     Raises:
@@ -167,7 +167,7 @@ def read_names(path: Path) -> dict[str, str]:
         if exc.reason != "unknown_file":
             raise
         raise exc.copy_with(f"{path}: {problem}.", hint) from None  # the error names the files that an import reads
-    headings: list[Heading] = file.read_with(lambda stream: list(read_headings(stream))) if file.kind == "desc" else []
+    headings: list[Heading] = file.read_with(lambda stream: list(read_mesh_file(stream))) if file.kind == "desc" else []
     if not headings:
         raise unreadable_error(str(path), problem, hint=hint)
     by_term = {normalize(term): heading.name for heading in headings for term in heading.entry_terms}

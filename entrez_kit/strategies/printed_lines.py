@@ -55,7 +55,7 @@ _LABEL: Final = re.compile(r"^search(?: ?: ?| (?=[(#\"]))", re.IGNORECASE)
 _SORT: Final = re.compile(r" sort(?:ed)? by ?: ?[a-z ]{1,40}?(?= filters? ?:|$)", re.IGNORECASE)
 
 
-def read_lines(text: str) -> list[PrintedLine]:
+def read_strategy_lines(text: str) -> list[PrintedLine]:
     """Return the lines of a strategy; their ``original`` joined is the text."""
     physical = text.splitlines(keepends=True)
     if physical and physical[0].lstrip("\ufeff").startswith("Search number,Query"):

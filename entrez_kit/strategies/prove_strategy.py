@@ -46,7 +46,7 @@ class LineProof:
         return ("narrower" in directions or not self.missed) and ("wider" in directions or not self.gained)
 
 
-def compare_records(
+def prove_records(
     strategy: Strategy, index: "SearchIndex", vocabulary: Vocabulary | None = None
 ) -> tuple[list[LineProof], dict[int, str]]:
     """Evaluate the meaning and the translation of every line on an index.
@@ -96,7 +96,7 @@ def _open_copy(settings: Settings) -> "Copy":
 
 def prove_lines(strategy: Strategy, copy: "Copy") -> Mapping[int, Proof]:
     """Return the proofs of the lines by number, and correct a label that a record of the copy disproves."""
-    proofs, reasons = compare_records(strategy, copy.index, copy.read_vocabulary())
+    proofs, reasons = prove_records(strategy, copy.index, copy.read_vocabulary())
     by_number: dict[int, Proof] = {}
     for proof in proofs:
         line = proof.line

@@ -26,7 +26,7 @@ from entrez_kit.strategies.line_references import (
     list_used_lines,
     refuse_wrong_references,
 )
-from entrez_kit.strategies.printed_lines import find_second_list, read_lines
+from entrez_kit.strategies.printed_lines import find_second_list, read_strategy_lines
 from entrez_kit.strategies.printed_rows import PrintedLine
 from entrez_kit.strategies.translated_lines import Proof, StrategyLine, StrategyResult, WorkingLine
 
@@ -155,7 +155,7 @@ def read_strategy(
             recovery_hint="Give each strategy in a file of its own.",
             details={"reason": "several_strategies", "row": row},
         )
-    printed = read_lines(text)
+    printed = read_strategy_lines(text)
     expressions = [line for line in printed if line.role == "expression"]
     if not expressions:
         raise InvalidInput(

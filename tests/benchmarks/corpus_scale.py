@@ -157,7 +157,7 @@ def measure_cpu(connection: sqlite3.Connection, work: Callable[[], object]) -> f
 
 def compare(ours: sqlite3.Connection, plain: sqlite3.Connection | None, questions: list[Question]) -> dict[str, float]:
     """Print the median CPU time of a query for each contender, over all and by the words of a query."""
-    contenders: dict[str, Callable[[str], object]] = {"ours": lambda query: words.search(ours, query, TOP)}
+    contenders: dict[str, Callable[[str], object]] = {"ours": lambda query: words.search_words(ours, query, TOP)}
     if plain is not None:
         contenders["plain"] = lambda query: ask_plain(plain, query)
         contenders["plain, fewer words"] = lambda query: ask_plain(plain, query, STOP_WORDS)
@@ -200,12 +200,12 @@ def measure_recall(
     Returns:
         The share of the first ten of a search by the book that is missing.
     """
-    found = [pmid in [hit.pmid for hit in words.search(ours, query, TOP)] for pmid, query in questions]
+    found = [pmid in [hit.pmid for hit in words.search_words(ours, query, TOP)] for pmid, query in questions]
     found_by_plain = [pmid in ask_plain(plain, query) for pmid, query in questions] if plain is not None else []
     asked = [query for _, query in questions[:judged]]
     shared = []
     for query, expected in zip(asked, rank_by_the_book(ours, asked), strict=True):
-        hits = words.search(ours, query, TOP, profile=UNFED)
+        hits = words.search_words(ours, query, TOP, profile=UNFED)
         shared.append(
             sum(expected.get(hit.pmid, 0.0) >= min(expected.values()) - 1e-6 for hit in hits) / max(1, len(hits))
         )
@@ -274,7 +274,7 @@ def measure_narrowed(ours: sqlite3.Connection, questions: list[Question]) -> flo
     fastest = {(corpus, query): float("inf") for corpus in corpora for _, query in questions[:35]}
     for corpus, query in [*fastest] * ROUNDS:
         start = time.process_time()
-        words.search(ours, query, TOP, corpus=corpus)
+        words.search_words(ours, query, TOP, corpus=corpus)
         fastest[corpus, query] = min(fastest[corpus, query], time.process_time() - start)
     medians = {
         corpus: statistics.median(seconds for (among, _), seconds in fastest.items() if among == corpus)

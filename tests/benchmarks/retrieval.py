@@ -132,7 +132,8 @@ def measure_plain(collection: Collection) -> Figures:
 def measure_ours(connection: sqlite3.Connection, collection: Collection, profile: Profile) -> Figures:
     """Return the figures of our search."""
     rankings = [
-        [hit.pmid for hit in words.search(connection, query.text, TOP, profile=profile)] for query in collection.queries
+        [hit.pmid for hit in words.search_words(connection, query.text, TOP, profile=profile)]
+        for query in collection.queries
     ]
     return score_rankings(collection, rankings)
 
@@ -156,7 +157,7 @@ def measure_meaning(collection: Collection) -> None:
         rankings: dict[str, list[list[int]]] = {"words": [], "meaning": [], "both": []}
         for query in collection.queries:
             with store_of(services).reading() as connection:
-                rankings["words"].append([hit.pmid for hit in words.search(connection, query.text, TOP)])
+                rankings["words"].append([hit.pmid for hit in words.search_words(connection, query.text, TOP)])
                 vector = next(embedder.yield_matrices([query.text]))[0]
                 near = vectors.find_nearest(connection, embedder.name, vector, TOP)
             rankings["meaning"].append([hit.pmid for hit in near])

@@ -42,7 +42,7 @@ from entrez_kit.query.dialects.spellings import WordList
 from entrez_kit.query.dialects.translate_proximity import Proximity
 from entrez_kit.query.dialects.tree import Node, SubjectHeading, Value
 from entrez_kit.query.search import search
-from entrez_kit.strategies.prove_strategy import LineProof, compare_records
+from entrez_kit.strategies.prove_strategy import LineProof, prove_records
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
 CHUNK = 10_000
@@ -199,7 +199,7 @@ def _wrap(tag: str, content: str) -> str:
 def report(strategies: Sequence[Strategy], copy: Copy, *, judges: bool) -> None:
     """Prove all lines and print the figures."""
     started = time.perf_counter()
-    proofs = [compare_records(strategy, copy.index, copy.read_vocabulary()) for strategy in strategies]
+    proofs = [prove_records(strategy, copy.index, copy.read_vocabulary()) for strategy in strategies]
     print(f"meaning and translation on the index: {time.perf_counter() - started:.0f} s")
     claims: Counter[str] = Counter()
     shown: Counter[str] = Counter()

@@ -301,7 +301,7 @@ from entrez_kit.pubmed.encoded_markup import convert_to_plain_text, split_abstra
 from entrez_kit.pubmed.xml.stream import iter_elements
 from entrez_kit.services.transport import Call, Expect
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.services.transport.replies import Incoming, check
+from entrez_kit.services.transport.replies import Incoming, check_reply
 from entrez_kit.services.transport.retry import Retryable
 
 def checked(text):
@@ -312,7 +312,7 @@ def checked(text):
         call = Call("eutils", "epost", "https://x.org/epost", (), Expect("xml", roots))
         for reply in (b"<%b>%b</%b>" % (root.encode(), body, root.encode()), body):
             try:
-                check(call, Incoming(200, {}, reply), Redactor([]))
+                check_reply(call, Incoming(200, {}, reply), Redactor([]))
             except (EntrezKitError, Retryable):
                 pass
 

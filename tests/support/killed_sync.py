@@ -176,7 +176,7 @@ def _find_errors(folder: Path) -> list[str]:
         near = {
             one.uuid for one in vectors.find_nearest(connection, LetterModel.name, query[0], 1, also=sorted(current))
         }
-        blocks = list(vector_index.read_blocks(connection, LetterModel.name, 4))
+        blocks = list(vector_index.read_vector_blocks(connection, LetterModel.name, 4))
         waiting = set(vector_index.list_queued(connection, LetterModel.name))
     held = {
         chunk for block in blocks for chunk in block.chunks[slice(None) if block.kept is None else block.kept].tolist()

@@ -20,7 +20,7 @@ import pytest
 from project_paths import ROOT
 from syntax_trees import read_nodes
 
-from entrez_kit.base.bio_entrez import REPLACED, InstantClock, build_request, execute_module, find_module
+from entrez_kit.base.bio_entrez import REPLACED, InstantClock, build_entrez_request, execute_module, find_module
 
 BOUNDED: Final = {
     "biopython": "entrez_kit/base/bio_entrez.py replaces names at the top of Bio.Entrez and its parser",
@@ -129,7 +129,9 @@ def test_biopython_uses_no_more_attributes_of_the_names_than_their_replacements_
 
 @pytest.mark.parametrize("name", EUTILITIES)
 def test_a_public_function_builds_one_request_and_returns_what_urlopen_returns(name: str) -> None:
-    request = build_request(name, {"db": "pubmed", "id": "1", "term": "x", "bdata": "a|1|2|3|b|c|", "retmode": ""})
+    request = build_entrez_request(
+        name, {"db": "pubmed", "id": "1", "term": "x", "bdata": "a|1|2|3|b|c|", "retmode": ""}
+    )
 
     data = request.data.decode() if isinstance(request.data, bytes) else request.full_url.partition("?")[2]
     assert request.full_url.startswith(f"https://eutils.ncbi.nlm.nih.gov/entrez/eutils/{name}.")
@@ -142,7 +144,7 @@ def test_a_public_function_builds_one_request_and_returns_what_urlopen_returns(n
 def test_threads_build_their_own_requests() -> None:
     def build(number: int) -> str:
         endpoint, params = ("esearch", {"db": "gene"}) if number % 2 else ("egquery", {})
-        return build_request(endpoint, {**params, "term": f"query {number}"}).full_url
+        return build_entrez_request(endpoint, {**params, "term": f"query {number}"}).full_url
 
     with ThreadPoolExecutor(8) as pool:
         urls = list(pool.map(build, range(400)))

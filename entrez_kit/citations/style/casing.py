@@ -82,7 +82,7 @@ _OPENING: Final = "\"'“‘([{<¿¡*"
 _SENTENCE_ENDS: Final = (":", "?", "!", ".", "—")
 
 
-def find_taxa(terms: Iterable[str]) -> list[str]:
+def find_species_names(terms: Iterable[str]) -> list[str]:
     """Return the keywords that are species names: "Escherichia coli", not "Breast cancer"."""
     words = []
     for term in terms:

@@ -18,7 +18,7 @@ from entrez_kit.citations.style.casing import (
     capitalize,
     capitalize_headline,
     capitalize_subtitle,
-    find_taxa,
+    find_species_names,
 )
 from entrez_kit.citations.titles import add_full_stops
 from entrez_kit.pubmed.comparison import convert_roman
@@ -182,7 +182,7 @@ def _prepare_address(item: Item) -> None:
 
 def _prepare_titles(ready: Item, item: Item, wants: StyleRules) -> None:
     language = str(item.get("language", "en"))
-    names = item["species"] if "species" in item else find_taxa(str(item.get("keyword", "")).split(JOINER))
+    names = item["species"] if "species" in item else find_species_names(str(item.get("keyword", "")).split(JOINER))
     for name in ("title", "container-title"):
         text = ready.get(name)
         if not text:

@@ -276,7 +276,7 @@ def _grow(connection: sqlite3.Connection, model: str, dim: int, known: _GraphRow
             index.remove(removed)
     if index is None:
         index = Index(ndim=dim, metric="ip", dtype="i8", connectivity=LINKS, expansion_add=LOOKED_AT)
-    for block in vector_index.read_blocks(connection, model, dim, last):
+    for block in vector_index.read_vector_blocks(connection, model, dim, last):
         chunks = block.chunks[block.kept]
         outdated = chunks[index.contains(chunks)]
         if len(outdated):

@@ -173,7 +173,7 @@ def _find_candidates(
     with suppress(StoreError):  # if the corpus cannot be written, the search reads the queue
         store_of(services).index_words(FEW, report_progress)
     with store_of(services).reading() as connection:
-        by_words = words.search(connection, query, limit, corpus=corpus)
+        by_words = words.search_words(connection, query, limit, corpus=corpus)
     if services.settings.embeddings == "none":
         return by_words, 0, warnings
     from entrez_kit.corpus.search.vectors import add_by_meaning

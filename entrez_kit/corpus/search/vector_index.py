@@ -139,7 +139,7 @@ def read_vectors(connection: sqlite3.Connection, model: str, chunks: Sequence[in
         yield Vectors(np.array(numbers, dtype=np.int64), np.array(pmids, dtype=np.uint32), matrix)
 
 
-def read_blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
+def read_vector_blocks(connection: sqlite3.Connection, model: str, dim: int, after: int = 0) -> Iterator[VectorBlock]:
     """Yield the blocks of a model with a number greater than ``after``.
 
     Raises:

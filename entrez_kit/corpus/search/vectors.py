@@ -271,7 +271,7 @@ def _compare(
     for part in vector_index.read_vectors(connection, model, queued):
         kept = None if among is None else among.take(part.pmids, mode="clip")
         leading.add(part.chunks, part.pmids, _multiply(part, vector), 0.0, kept)
-    for block in vector_index.read_blocks(connection, model, len(vector), after):
+    for block in vector_index.read_vector_blocks(connection, model, len(vector), after):
         kept, chunks, pmids = block.kept, block.chunks, block.pmids
         if queued:
             kept = kept & np.isin(chunks, queued, invert=True)

@@ -27,7 +27,7 @@ _CLOSE: Final = 5
 Numbers = NDArray[np.int64]
 
 
-def search(
+def search_words(
     connection: sqlite3.Connection, query: str, limit: int, *, corpus: str | None = None, profile: Profile = DEFAULT
 ) -> list[Candidate]:
     """Return the best matching records with their BM25 scores, best first, then by PMID.

@@ -193,7 +193,7 @@ def note_progress(connection: sqlite3.Connection, job: SyncJob) -> None:
     )
 
 
-def finish(connection: sqlite3.Connection, job: SyncJob, status: JobStatus, now: datetime) -> None:
+def finish_sync(connection: sqlite3.Connection, job: SyncJob, status: JobStatus, now: datetime) -> None:
     """Store the final state of a sync."""
     note_progress(connection, job)
     connection.execute("UPDATE jobs SET status = ?, finished_at = ? WHERE job_id = ?", (status, stamp(now), job.job_id))

@@ -339,7 +339,7 @@ class Store(CorpusFile):
             if status == "complete":
                 checkpoints.bind(connection, job)
                 checkpoints.record_scan(connection, job)
-            checkpoints.finish(connection, job, status, now)
+            checkpoints.finish_sync(connection, job, status, now)
         self.index_words()
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from entrez_kit.corpus.chunking import chunk_uuid
-from entrez_kit.corpus.documents import Doc, encode_json
+from entrez_kit.corpus.documents import Doc, encode_column
 from entrez_kit.corpus.store.schema import SUPERSEDED
 from entrez_kit.pubmed.models import StandingStatus
 from entrez_kit.pubmed.standing import RETRACTED, determine_standing
@@ -235,7 +235,7 @@ def _find_change(before: _KnownVersion | None, doc: Doc) -> str | None:
 def _build_row(doc: Doc, version: int, now: str, known_lr: str | None = None) -> dict[str, Any]:
     return {
         **{name: getattr(doc, name) for name in _PLAIN},
-        **{name: encode_json(getattr(doc, name)) for name in _LISTS},
+        **{name: encode_column(getattr(doc, name)) for name in _LISTS},
         "lr": max(filter(None, (doc.lr, known_lr)), default=None),
         "status": "current",
         "design": doc.quality.design,

@@ -20,7 +20,7 @@ from entrez_kit.fulltext.jats.body import (
 )
 from entrez_kit.fulltext.jats.front import read_front
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
-from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse
+from entrez_kit.fulltext.jats.tree import get_attribute, get_local_name, iter_descendants, parse_jats_document
 
 _FORBIDDEN: Final = re.compile(r"does not allow (the )?download", re.IGNORECASE)
 
@@ -70,7 +70,7 @@ def iter_jats(content: bytes) -> Iterator[JatsArticle | JatsError]:
     """
     from lxml import etree
 
-    root = parse(content)
+    root = parse_jats_document(content)
     names = (
         [root]
         if get_local_name(root) == "article"

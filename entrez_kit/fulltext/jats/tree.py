@@ -38,7 +38,7 @@ JATS: Final = XmlShape(
 """JATS with older NLM names, OASIS tables and TaxPub."""
 
 
-def parse(content: bytes) -> Any:
+def parse_jats_document(content: bytes) -> Any:
     """Return the root of a JATS document, parsed without network and DTD; entities may only contain plain text.
 
     Undefined entities (``&nbsp;`` without a DTD) become the HTML characters of that name, or stay unchanged, so that no

@@ -51,7 +51,7 @@ def read_demo_vocabulary() -> Vocabulary:
     return Vocabulary(of_kind["D"], of_kind["Q"], substances, filters=(*LINKOUT_FILTERS, "books"))
 
 
-def list_values(heading: MeshEntry) -> Values:
+def list_heading_values(heading: MeshEntry) -> Values:
     """Return the values of a heading in each search field."""
     names = (heading.name, *heading.entry_terms)
     return {
@@ -87,7 +87,7 @@ class MeshDatabase(SmallDatabase[MeshEntry]):
 
     def build_query(self) -> SmallQuery:
         """Return a query that searches by words, by heading ([MH]) or by identifier."""
-        return SmallQuery({uid: list_values(heading) for uid, heading in self.records.items()}, MESH_FIELDS)
+        return SmallQuery({uid: list_heading_values(heading) for uid, heading in self.records.items()}, MESH_FIELDS)
 
     def build_summary(self, uid: str) -> Mapping[str, Any] | None:
         """Return the version 2 summary."""

@@ -7,7 +7,7 @@ from typing import Any, Final
 from entrez_kit.local.eutils.database import BadRequest, Database, SearchCall
 from entrez_kit.local.eutils.replies import Items, LocalReply, answer_text, answer_values, answer_xml, to_elements
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
-from entrez_kit.local.eutils.spelling import suggest
+from entrez_kit.local.eutils.spelling import suggest_word
 from entrez_kit.local.records.text import escape_xml
 from entrez_kit.query import dates
 from entrez_kit.query.lexer import OPERATORS
@@ -55,7 +55,7 @@ def _correct(term: str, database: Database) -> tuple[str, str]:
     # Field tags and operators are not changed; quoted words are corrected like others.
     for match in re.finditer(rf"{_TAG.pattern}|[^\W\d_]+|.", term, re.DOTALL):
         part = match.group()
-        better = suggest(fold(part), database.count_words()) if part.isalpha() and part not in OPERATORS else None
+        better = suggest_word(fold(part), database.count_words()) if part.isalpha() and part not in OPERATORS else None
         if better is None:
             unchanged += part
             corrected += part

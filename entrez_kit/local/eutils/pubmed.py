@@ -282,7 +282,7 @@ class PubMedDatabase(Database):
                 used += 1
         # Year and author are ignored if the citation has volume and page.
         if used < 2:
-            span = dates.parse_date(year) if year.strip() else None
+            span = dates.parse_days(year) if year.strip() else None
             if span is not None:
                 records &= index.find_range("pdat", *span)
             names = re.sub(r"[.,]", " ", author).split()

@@ -7,7 +7,7 @@ MIN_LENGTH: Final = 4
 """Minimum length of a word to correct; shorter words are similar to too many others."""
 
 
-def suggest(word: str, vocabulary: Mapping[str, int]) -> str | None:
+def suggest_word(word: str, vocabulary: Mapping[str, int]) -> str | None:
     """Return the known word that is most similar to an unknown one; None if no word is similar enough.
 
     Of equally similar words the most frequent one is returned, then the first in alphabetical order.

@@ -10,10 +10,10 @@ from entrez_kit.pubmed.europepmc.europepmc_json import (
     Fields,
     Raw,
     find_first_text,
-    list_items,
     list_mappings,
     rename_fields,
     to_text,
+    unwrap_list,
 )
 
 _NAMES: Final = {"last_name": "lastName", "first_name": "firstName", "initials": "initials", "suffix": "suffix"}
@@ -50,7 +50,7 @@ def _read_author(raw: Raw) -> Fields:
             person["orcid"] = orcid
     places = [
         find_first_text(item.get("affiliation") if isinstance(item, Mapping) else item)
-        for item in list_items(raw, "authorAffiliationDetailsList", "authorAffiliation")
+        for item in unwrap_list(raw, "authorAffiliationDetailsList", "authorAffiliation")
     ]
     affiliations = [place for place in (places or [find_first_text(raw.get("affiliation"))]) if place]
     if person and affiliations:

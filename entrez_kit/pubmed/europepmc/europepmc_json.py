@@ -27,7 +27,7 @@ def to_boolean(value: object) -> bool | None:
     return {"Y": True, "N": False}.get(to_text(value).upper())
 
 
-def list_items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
+def unwrap_list(raw: Raw, outer: str, inner: str = "") -> list[Any]:
     """Return the members of a list. Europe PMC may wrap the list, or give a single member without a list."""
     holder = raw.get(outer)
     if inner and isinstance(holder, Mapping):
@@ -39,7 +39,7 @@ def list_items(raw: Raw, outer: str, inner: str = "") -> list[Any]:
 
 def list_mappings(raw: Raw, outer: str, inner: str = "") -> list[Raw]:
     """Return the members of a list that are objects."""
-    return [item for item in list_items(raw, outer, inner) if isinstance(item, Mapping)]
+    return [item for item in unwrap_list(raw, outer, inner) if isinstance(item, Mapping)]
 
 
 def get_mapping(raw: Raw, name: str) -> Raw:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.frontend_text import format_count
-from entrez_kit.pubmed.europepmc.europepmc_json import Raw, list_items, to_integer
+from entrez_kit.pubmed.europepmc.europepmc_json import Raw, to_integer, unwrap_list
 from entrez_kit.pubmed.europepmc.europepmc_models import EuropePMCArticle
 from entrez_kit.pubmed.europepmc.europepmc_records import FEATURES, HISTORY, parse_record
 from entrez_kit.services.known_shapes import JsonShape, log_drift, require_texts
@@ -137,7 +137,7 @@ def parse_page(reply: bytes | Raw, cursor_mark: str) -> Page:
     total = to_integer(document.get("hitCount"))
     if total is None:
         raise malformed_error("Europe PMC search", "it has no number of hits")
-    results = list_items(document, "resultList", "result")
+    results = unwrap_list(document, "resultList", "result")
     if total > 0 and "resultList" not in document:
         raise malformed_error("Europe PMC search", f"it counts {format_count(total, 'hit')} and lists none")
     following = document.get("nextCursorMark")

@@ -16,12 +16,12 @@ from entrez_kit.pubmed.europepmc.europepmc_json import (
     Raw,
     find_first_text,
     get_mapping,
-    list_items,
     list_mappings,
     rename_fields,
     to_boolean,
     to_integer,
     to_text,
+    unwrap_list,
 )
 from entrez_kit.pubmed.europepmc.europepmc_models import RECORD_ADDRESS, EuropePMCArticle
 from entrez_kit.pubmed.models import Standing, StandingNotice
@@ -94,7 +94,7 @@ def parse_record(raw: object) -> EuropePMCArticle | None:
     fields: Fields = {"source": source, "epmc_id": epmc_id, "url": f"{RECORD_ADDRESS}/{source}/{epmc_id}"}
     fields |= rename_fields(raw, _TEXTS)
     for name, (outer, inner) in _LISTS.items():
-        fields[name] = [word for item in list_items(raw, outer, inner) if (word := find_first_text(item))]
+        fields[name] = [word for item in unwrap_list(raw, outer, inner) if (word := find_first_text(item))]
     if not fields["publication_types"]:
         kinds = (find_first_text(raw.get("pubType")) or "").split(";")
         fields["publication_types"] = [kind.strip() for kind in kinds if kind.strip()]
@@ -132,7 +132,7 @@ def _read_ids(raw: Raw, fields: Fields) -> None:
     }
     fields["article_ids"] = {kind: value for kind, value in ids.items() if value}
     fields["full_text_ids"] = [
-        name for item in list_items(raw, "fullTextIdList", "fullTextId") if (name := to_text(item))
+        name for item in unwrap_list(raw, "fullTextIdList", "fullTextId") if (name := to_text(item))
     ]
     version = to_integer(raw.get("versionNumber"))
     fields["version"] = str(version) if version is not None else None
@@ -222,7 +222,7 @@ def _read_dates(raw: Raw, fields: Fields) -> None:
 
 
 def _read_terms(raw: Raw, fields: Fields) -> None:
-    fields["languages"] = [words for item in list_items(raw, "language") if (words := find_first_text(item))]
+    fields["languages"] = [words for item in unwrap_list(raw, "language") if (words := find_first_text(item))]
     fields["mesh_terms"] = [
         {
             "descriptor_name": name,

@@ -51,7 +51,7 @@ def read_headings(section: Any) -> list[MeshTerm]:
     return _TERMS.validate_python(entries)
 
 
-def look_up(section: bytes) -> list[MeshTerm]:
+def read_cached_headings(section: bytes) -> list[MeshTerm]:
     """Read a MeshHeadingList from bytes; parse only headings that are not cached. The key is the heading's bytes.
 
     Raises:

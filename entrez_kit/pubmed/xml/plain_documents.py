@@ -147,7 +147,7 @@ class _PlainParser:
                     start = people[1]
                 if mesh_list := _find_list(data, _MESH, _MESH_END, start, end):
                     pieces.append(data[start : mesh_list[0]])
-                    fields["mesh_terms"] = mesh.look_up(data[slice(*mesh_list)])
+                    fields["mesh_terms"] = mesh.read_cached_headings(data[slice(*mesh_list)])
                     start = mesh_list[1]
                 history = data.find(HISTORY, start, end)
                 if history >= 0 and (steps := look_up_history(data, history, end)):

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.limits import find_limit, omit_limit, split_names
+from entrez_kit.query.dialects.limits import find_limit, omit_limit, split_limits
 from entrez_kit.query.dialects.notes import Note
 from entrez_kit.query.dialects.periods import parse_period
 from entrez_kit.query.dialects.tree import AnyOf, Node, ParsedLine, Unknown
@@ -53,7 +53,7 @@ def _parse_limiter(text: str, is_mesh: bool) -> ParsedLine:
     whole = find_limit(text, is_mesh=is_mesh)
     if whole is not None:
         return whole
-    values = [value for value in split_names(_KINDS.sub("", text), _SEPARATOR) if value]
+    values = [value for value in split_limits(_KINDS.sub("", text), _SEPARATOR) if value]
     limits = [find_limit(value, is_mesh=is_mesh) for value in values]
     known = [limit for limit in limits if limit is not None]
     if not known or len(known) < len(values):

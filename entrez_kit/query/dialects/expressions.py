@@ -17,8 +17,8 @@ from entrez_kit.query.dialects.tree import (
     Node,
     Scope,
     WordPatterns,
+    change_leaves,
     join_words,
-    rebuild,
     walk,
 )
 
@@ -202,7 +202,7 @@ class Parser:
             ]
             return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
-        return rebuild(node, change)
+        return change_leaves(node, change)
 
 
 def _drop_unknown_fields(scope: Scope) -> Scope:

@@ -134,7 +134,7 @@ def find_limit(name: str, *, is_mesh: bool) -> ParsedLine | None:
     return None
 
 
-def split_names(text: str, separator: re.Pattern[str]) -> list[str]:
+def split_limits(text: str, separator: re.Pattern[str]) -> list[str]:
     """Split the names of limits at a separator, but not inside a name such as "aged, 80 and over"."""
     parts: list[str] = []
     start = 0
@@ -180,7 +180,7 @@ def find_type(name: str) -> str | None:
     )
 
 
-def find_kind(name: str) -> str:
+def find_limit_kind(name: str) -> str:
     """Return the kind of a limit; PubMed's website joins the filters of one kind with OR."""
     if name in _OTHERS:
         return name

@@ -9,7 +9,7 @@ from entrez_kit.query.dialects.expressions import Grammar, LineToken, join_as_ph
 from entrez_kit.query.dialects.lexer import Lexer, read_numbers, read_reference, skip_remark
 from entrez_kit.query.dialects.notes import LineError, Note
 from entrez_kit.query.dialects.service_fields import OVID
-from entrez_kit.query.dialects.tree import LineReference, Near, Node, ParsedLine, WordPatterns, rebuild, walk
+from entrez_kit.query.dialects.tree import LineReference, Near, Node, ParsedLine, WordPatterns, change_leaves, walk
 from entrez_kit.query.dialects.values import make_heading
 
 _LIMITED: Final = re.compile(r"[*$]([0-9]{1,2})(?![\w*])")
@@ -145,4 +145,4 @@ def _read_bare_numbers(node: Node) -> Node:
         )
 
     inside = {id(part) for near in walk(node) if isinstance(near, Near) for part in walk(near)}
-    return rebuild(node, lambda leaf: leaf if id(leaf) in inside else change(leaf))
+    return change_leaves(node, lambda leaf: leaf if id(leaf) in inside else change(leaf))

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from entrez_kit.query.dialects.limits import find_kind, find_limit, split_names
+from entrez_kit.query.dialects.limits import find_limit, find_limit_kind, split_limits
 from entrez_kit.query.dialects.notes import NUMBER_WITHOUT_SIGN, CannotExpressError, LineError, Note
 from entrez_kit.query.dialects.tree import ParsedLine, PubMedQuery, Value
 
@@ -47,7 +47,7 @@ def _apply_filters(text: str) -> str:
     if match is None:
         return text
     kinds: dict[str, list[str]] = {}
-    for name in split_names(match[1].strip(" .;,"), _SEPARATOR):
+    for name in split_limits(match[1].strip(" .;,"), _SEPARATOR):
         kind, query = _read_filter(name)
         kinds.setdefault(kind, []).append(query)
     groups = [terms[0] if len(terms) == 1 else f"({' OR '.join(terms)})" for terms in kinds.values()]
@@ -73,7 +73,7 @@ def _read_filter(name: str) -> tuple[str, str]:
         return tag, f"{limit.node.text}[{tag}]"
     if limit is not None and isinstance(limit.node, PubMedQuery):
         query = limit.node.query
-        return find_kind(plain), f"({query})" if " OR " in query else query
+        return find_limit_kind(plain), f"({query})" if " OR " in query else query
     raise CannotExpressError(
         f"the filter {name!r} of PubMed's website is not known; write it as a term, such as english[la]"
     )

@@ -18,7 +18,7 @@ from entrez_kit.query.dialects.pubmed import LEVELS, parse_pubmed
 from entrez_kit.query.dialects.reference_lines import is_reference_line, parse_references, refuse_unclear_references
 from entrez_kit.query.dialects.scopus import ScopusLexer
 from entrez_kit.query.dialects.services import Dialect
-from entrez_kit.query.dialects.tree import AllOf, LineReference, Node, ParsedLine, rebuild
+from entrez_kit.query.dialects.tree import AllOf, LineReference, Node, ParsedLine, change_leaves
 from entrez_kit.query.dialects.web_of_science import REMARKS, WosLexer, parse_timespan
 
 _LEXERS: Final[dict[str, type[Lexer]]] = {
@@ -143,4 +143,4 @@ def _parse_search(text: str, dialect: Dialect, vocabulary: str) -> ParsedLine:
     else:
         lexer = _LEXERS[dialect](text)
     parsed = lexer.parse()
-    return parsed if vocabulary == "mesh" else replace(parsed, node=rebuild(parsed.node, change_indexing))
+    return parsed if vocabulary == "mesh" else replace(parsed, node=change_leaves(parsed.node, change_indexing))

@@ -207,12 +207,12 @@ def list_references(node: Node) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def rebuild(node: Node, change: Callable[[Node], Node]) -> Node:
+def change_leaves(node: Node, change: Callable[[Node], Node]) -> Node:
     """Return a copy of a node with its leaves changed."""
     if isinstance(node, AllOf | AnyOf):
-        return replace(node, parts=tuple(rebuild(part, change) for part in node.parts))
+        return replace(node, parts=tuple(change_leaves(part, change) for part in node.parts))
     if isinstance(node, Near | Exclude):
-        return replace(node, left=rebuild(node.left, change), right=rebuild(node.right, change))
+        return replace(node, left=change_leaves(node.left, change), right=change_leaves(node.right, change))
     return change(node)
 
 

@@ -17,7 +17,7 @@ from pyroaring import BitMap
 from entrez_kit.query.segments import relevance
 from entrez_kit.query.segments.coding import Integers, Mask, Numbers, sum_ranges
 from entrez_kit.query.segments.positions import SHIFT, add_gaps, find_phrase, find_window, read_boundaries, select_keys
-from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, Kind, Segment, TermList, encode_number, encode_text
+from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, Kind, Segment, TermList, encode_number, encode_term
 
 _LOW: Final = (1 << SHIFT) - 1
 _MANY: Final = 1 << 16
@@ -121,8 +121,8 @@ class SearchIndex:
         for base, segment, _ in self._lists:
             listed = segment.list("numbers", column)
             if listed is not None:
-                begin = segment.guard(listed.texts.find_place, encode_text(encode_number(low)))
-                end = segment.guard(listed.texts.find_place, encode_text(encode_number(high)) + SEPARATOR)
+                begin = segment.guard(listed.texts.find_place, encode_term(encode_number(low)))
+                end = segment.guard(listed.texts.find_place, encode_term(encode_number(high)) + SEPARATOR)
                 if begin < end:
                     records = listed.read_records(np.arange(begin, end))[1]
                     found |= _to_set(records, base, segment.records, single=end - begin == 1)

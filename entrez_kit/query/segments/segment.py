@@ -58,7 +58,7 @@ def damaged_error(path: Path, problem: str) -> StoreError:
     )
 
 
-def encode_text(text: str) -> bytes:
+def encode_term(text: str) -> bytes:
     """Return a term as bytes, which have the same order as the terms."""
     return text.encode("utf-8", "surrogatepass")
 
@@ -120,7 +120,7 @@ class Texts:
 
     def find_range(self, prefix: str) -> tuple[int, int]:
         """Return the range of the texts with a prefix."""
-        encoded = encode_text(prefix)
+        encoded = encode_term(prefix)
         begin = self.find_place(encoded)
         if begin == len(self) or not self[begin].startswith(encoded):
             return begin, begin
@@ -128,7 +128,7 @@ class Texts:
 
     def find(self, text: str) -> int | None:
         """Return the number of a text."""
-        encoded = encode_text(text)
+        encoded = encode_term(text)
         number = self.find_place(encoded)
         return number if number < len(self) and self[number] == encoded else None
 
@@ -161,8 +161,8 @@ class TermList:
         return self._segment.guard(self._find_many, sorted(set(texts))) if texts else _NONE
 
     def _find_many(self, ordered: Sequence[str]) -> Integers:
-        begin = self.texts.find_place(encode_text(ordered[0]))
-        end = self.texts.find_place(encode_text(ordered[-1]) + b"\0")
+        begin = self.texts.find_place(encode_term(ordered[0]))
+        end = self.texts.find_place(encode_term(ordered[-1]) + b"\0")
         if end - begin > _SPARSE * len(ordered):
             known = [number for text in ordered if (number := self.texts.find(text)) is not None]
             return np.array(known, np.int64)

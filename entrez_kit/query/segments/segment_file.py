@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from entrez_kit.base.atomic_files import replace_private_file
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.query.segments.coding import Integers, Postings, encode_records, encode_varints, encode_words
-from entrez_kit.query.segments.segment import COLUMNS, FORMAT, MAGIC, SEPARATOR, TRAILER, Kind, encode_text
+from entrez_kit.query.segments.segment import COLUMNS, FORMAT, MAGIC, SEPARATOR, TRAILER, Kind, encode_term
 
 _MAX_IN_MEMORY: Final = 4 << 20
 """Bytes of a temporary file that are kept in memory."""
@@ -112,7 +112,7 @@ class ListFile:
         """Add terms in order with their postings."""
         if not len(block.sizes):
             return
-        encoded = encode_text("\0".join(terms)) + SEPARATOR
+        encoded = encode_term("\0".join(terms)) + SEPARATOR
         self._text_ends.append(np.flatnonzero(np.frombuffer(encoded, np.uint8) == 0) + self._texts.tell())
         self._texts.write(encoded)
         streams = encode_words(block) if self._kind == "words" else encode_records(block.sizes, block.records)

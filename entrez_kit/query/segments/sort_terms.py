@@ -19,7 +19,7 @@ from entrez_kit.query.segments.coding import (
     list_places,
     sum_ranges,
 )
-from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, encode_text
+from entrez_kit.query.segments.segment import BOUNDARY, SEPARATOR, encode_term
 
 _SORTABLE: Final = 64
 """Bytes of the longest text that numpy sorts; longer ones would need much memory."""
@@ -48,7 +48,7 @@ class TermSorter:
             if text.count("\0") >= len(self.pending):
                 text = "\0".join(self._drop_separators())
             if self.pending:
-                self._texts += encode_text(text)
+                self._texts += encode_term(text)
                 self._texts += SEPARATOR
         self._pieces.extend(self.pieces)
         self._groups.extend(self.groups)

@@ -16,7 +16,7 @@ from entrez_kit.core.model import Warn
 from entrez_kit.references.claims.claim_results import Claim
 from entrez_kit.references.files.references import Reference, unreadable_error
 from entrez_kit.references.manuscripts.calls import mark_calls, number_entries
-from entrez_kit.references.manuscripts.document import Beside, Paragraph, parse_numbers
+from entrez_kit.references.manuscripts.document import Beside, Paragraph, parse_citation_numbers
 from entrez_kit.references.manuscripts.read_markdown import KEY, iter_paragraphs, read_footnotes, read_own_list
 
 KINDS: Final[Mapping[str, str]] = {
@@ -347,7 +347,7 @@ def _read_citations(sentence: str, keys: Mapping[str, str | None]) -> tuple[list
         return "" if take(match[0].strip("<>.,;")) else match[0]
 
     def list_numbers(match: re.Match[str]) -> str:
-        marks = [match[1]] if match[1].startswith("^") else map(str, parse_numbers(match[1]))
+        marks = [match[1]] if match[1].startswith("^") else map(str, parse_citation_numbers(match[1]))
         for mark in marks:
             if cited := keys.get(mark):
                 ids[cited] = None

@@ -375,7 +375,7 @@ def _fold_word(text: str) -> tuple[str, str]:
     return folded, cased if len(cased) == len(folded) else folded
 
 
-def compare(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
+def compare_claim(text: FoldedText, first: int, behind: int, claim: FoldedText) -> NearMatch | None:
     """Compare a claim with tokens of a text; return None if they are not similar."""
     mine, theirs = list(claim.yield_words()), list(text.yield_words(first, behind))
     if len(mine) < MIN_WORDS or len(theirs) > 40 * len(mine):

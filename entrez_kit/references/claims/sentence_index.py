@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import log
 from typing import Final
 
-from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch, Passage, compare
+from entrez_kit.references.claims.passages import FoldedClaim, FoldedText, NearMatch, Passage, compare_claim
 
 MAX_COMPARED: Final = 8
 """Maximum sentences of an article that are compared with a claim word by word."""
@@ -128,7 +128,7 @@ class SentenceIndex:
             text, firsts = part.folded, part.folded.sentences
             for first, behind in ((local, local + 1), (local - 1, local + 1), (local, local + 2)):
                 if first >= 0 and behind < len(firsts):
-                    match = compare(text, firsts[first], firsts[behind], claim.folded)
+                    match = compare_claim(text, firsts[first], firsts[behind], claim.folded)
                     if match is not None and (best is None or match.likeness > best[1].likeness):
                         best = part, match
         part, local = self._locate(nearest)

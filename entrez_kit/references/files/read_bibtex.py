@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.base.identifiers import IdKind
 from entrez_kit.citations.csl import build_csl_item
-from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape, write_bibtex_item, write_bibtex_name
+from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape_latex, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
@@ -158,7 +158,7 @@ class BibtexFile(ReferenceFile):
             elif name in ("pmid", "pmcid"):
                 text = str(value)
             else:
-                text = escape(value)
+                text = escape_latex(value)
                 if name == "pages":
                     text = re.sub(r"(?<=\w)-(?=\w)", "--", text)
             field = _find_field(entry, name)
@@ -169,7 +169,7 @@ class BibtexFile(ReferenceFile):
                 if field == "date":
                     text = re.sub(r"[0-9]{4}", text, entry.values[field], count=1)
                 yield begin, end, _enclose(self._text[begin:end], text)
-        note, old = escape(correction.note), entry.values.get("note", "").strip()
+        note, old = escape_latex(correction.note), entry.values.get("note", "").strip()
         if note and "note" not in entry.spans:
             added.append(("note", f"{{{note}}}"))
         elif note and note.rstrip(".") not in old:
@@ -184,7 +184,7 @@ class BibtexFile(ReferenceFile):
             item.pop("abstract", None)
         own = {name: self._text[slice(*span)] for name, span in entry.spans.items() if name not in _OF_WORK}
         if (note := entry.values.get("note")) and not is_about_version(note):
-            own["note"] = f"{{{note.rstrip('.')}. {escape(item.pop('note'))}}}" if "note" in item else own["note"]
+            own["note"] = f"{{{note.rstrip('.')}. {escape_latex(item.pop('note'))}}}" if "note" in item else own["note"]
         else:
             own.pop("note", None)
         *lines, last = write_bibtex_item(item, entry.key).split("\n")

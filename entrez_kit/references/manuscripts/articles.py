@@ -8,7 +8,13 @@ from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import Identifier
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
-from entrez_kit.fulltext.jats.tree import MAX_BYTES, get_attribute, get_local_name, iter_descendants, parse
+from entrez_kit.fulltext.jats.tree import (
+    MAX_BYTES,
+    get_attribute,
+    get_local_name,
+    iter_descendants,
+    parse_jats_document,
+)
 from entrez_kit.pubmed.models import CitedWork
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.pubmed.xml.references import read_references
@@ -31,7 +37,7 @@ def read_article_xml(content: bytes, name: str) -> Manuscript:
         InvalidInput: the file is in neither format, or its XML is not well-formed.
     """
     try:
-        root = parse(content)
+        root = parse_jats_document(content)
     except UpstreamError:
         size = f"it has {format_count(len(content), 'byte')} (the limit is {MAX_BYTES:,})"
         raise unreadable_error(name, size if len(content) > MAX_BYTES else "its XML is not well-formed") from None
@@ -115,7 +121,7 @@ def _yield_authors(element: Any) -> Iterator[RefAuthor]:
 
 def read_paragraphs(content: bytes) -> Iterator[Paragraph]:
     """Yield the paragraphs of a JATS article, with the numbers of cited references in brackets."""
-    root = parse(content)
+    root = parse_jats_document(content)
     for article in _list_articles(root):
         listed = iter_descendants(article, "ref", outside=_NOT_IN_LIST)
         numbers = {get_attribute(element, "id"): number for number, element in enumerate(listed, start=1)}

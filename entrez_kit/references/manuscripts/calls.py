@@ -12,7 +12,7 @@ from entrez_kit.pubmed.xml.dates import MONTH_NAMES
 from entrez_kit.references.check.check_result import InTextFinding
 from entrez_kit.references.check.pasted.guessing import guess_parts
 from entrez_kit.references.files.references import Reference
-from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, parse_numbers
+from entrez_kit.references.manuscripts.document import DASH, Line, Manuscript, Paragraph, parse_citation_numbers
 
 AROUND: Final = 40
 MIN_CALLS: Final = 2
@@ -180,7 +180,7 @@ def _is_call(raised: re.Match[str]) -> bool:
 
 
 def _expand_numbers(numbers: str, line: Line, place: int) -> Iterator[_Call]:
-    for number in parse_numbers(numbers):
+    for number in parse_citation_numbers(numbers):
         yield _Call(number, str(number), line.number, _quote(line.text, place))
 
 

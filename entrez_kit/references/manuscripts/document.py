@@ -48,7 +48,7 @@ class LineNumbers:
         return bisect_left(self._ends, place) + 1
 
 
-def parse_numbers(text: str) -> Iterator[int]:
+def parse_citation_numbers(text: str) -> Iterator[int]:
     """Yield the numbers in a citation: "1, 3-5" has 1, 3, 4 and 5."""
     for match in _NUMBERS.finditer(text):
         first, last = int(match[1]), int(match[2] or match[1])

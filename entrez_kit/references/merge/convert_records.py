@@ -43,7 +43,7 @@ def name_record(entry: Entry) -> str:
     return entry.keys.get("key") or str(entry.index)
 
 
-def list_identifiers(entries: Sequence[Entry]) -> list[str]:
+def list_record_ids(entries: Sequence[Entry]) -> list[str]:
     """Return one identifier per record: PMID, PMCID or DOI, or else ``reference KEY``, which no service knows."""
     return [
         next((entry.keys[kind] for kind in _IDS if entry.keys.get(kind)), f"reference {name_record(entry)}")

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Final
 
 from entrez_kit.references.merge.candidate_pairs import yield_candidate_pairs
-from entrez_kit.references.merge.pair_rules import PairVerdict, compare, find_conflict
+from entrez_kit.references.merge.pair_rules import PairVerdict, compare_pair, find_conflict
 from entrez_kit.references.merge.signatures import Signature
 
 Pair = tuple[int, int]
@@ -42,7 +42,7 @@ def compare_records(
     for number, pair in enumerate(yield_candidate_pairs(records)):
         if number % 10_000 == 0:
             step(number)
-        verdict = compare(records[pair[0]], records[pair[1]])
+        verdict = compare_pair(records[pair[0]], records[pair[1]])
         if verdict is not None:
             verdicts[pair] = verdict
     return verdicts

@@ -67,7 +67,7 @@ class PairVerdict:
     relation: Relation | None = None
 
 
-def compare(first: Signature, second: Signature) -> PairVerdict | None:
+def compare_pair(first: Signature, second: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
     pair = RecordPair(first, second)
     if pair.has_same_pmid:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.invisible import escape_json
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.write_bibtex import escape, write_bibtex_item
+from entrez_kit.citations.write_bibtex import escape_latex, write_bibtex_item
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
 from entrez_kit.references.files.tagged_fields import Field, convert_to_csl, convert_to_nbib, get_first_value
@@ -196,12 +196,12 @@ def write_bibtex(work: MergedWork) -> str:
     }
     body = text.rstrip().removesuffix("}").removesuffix(")").rstrip().rstrip(",")
     lines = [
-        f"  {name} = {{{added[key] if name == 'doi' else escape(added[key])}}}"
+        f"  {name} = {{{added[key] if name == 'doi' else escape_latex(added[key])}}}"
         for name, key in names.items()
         if added.get(key) and not re.search(rf"(?im)[\s,{{]{name}\s*=", text)
     ]
     if notes and not re.search(r"(?im)[\s,{]annote\s*=", text):
-        lines.append(f"  annote = {{{escape(notes)}}}")
+        lines.append(f"  annote = {{{escape_latex(notes)}}}")
     return ",\n".join([body, *lines]) + "\n}"
 
 

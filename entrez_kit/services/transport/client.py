@@ -273,7 +273,7 @@ class Transport:
 
     def _retry(self, outgoing: Outgoing[T], attempt: Callable[[], Reply[T]]) -> Reply[T]:
         """Attempt a call until one attempt succeeds; if all fail, raise the error of the last one."""
-        from entrez_kit.services.transport.retry import Backoff, OutOfTime, Retryable, run
+        from entrez_kit.services.transport.retry import Backoff, OutOfTime, Retryable, run_attempts
 
         call = outgoing.call
 
@@ -293,7 +293,7 @@ class Transport:
 
         error: EntrezKitError
         try:
-            return run(
+            return run_attempts(
                 lambda _: attempt(),
                 retries=getattr(self._settings, POLICIES[call.service].retries),
                 deadline=outgoing.deadline,

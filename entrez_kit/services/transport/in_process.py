@@ -52,7 +52,7 @@ def answer_call(
     in_flight.add_received(len(body))
     fidelity = headers.get(tracing.FIDELITY_HEADER, "")
     try:
-        checked = replies.check(call, incoming, redactor, frozenset(name for name, _ in credentials))
+        checked = replies.check_reply(call, incoming, redactor, frozenset(name for name, _ in credentials))
     except Retryable as exc:  # the same request gets the same answer
         exc.error.details["attempts"] = outgoing.sent
         raise exc.error from None

@@ -112,7 +112,7 @@ class Checked(Generic[T]):
     complete: bool
 
 
-def check(
+def check_reply(
     call: Call[T], incoming: Incoming, redactor: Redactor, sent_credentials: frozenset[str] = frozenset()
 ) -> Checked[T]:
     """Check and parse a reply. The error for an invalid reply contains it.

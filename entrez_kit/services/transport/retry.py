@@ -57,7 +57,7 @@ class Backoff:
         return doubled * _CHANCE.uniform(1 - self.spread, 1 + self.spread)
 
 
-def run(
+def run_attempts(
     attempt: Callable[[int], T],
     *,
     retries: int,

@@ -351,7 +351,7 @@ class WireAdapter(WatchedAdapter):
         in_flight.add_received(len(body))
         sent_credentials = frozenset(name for name, _ in list_credentials(self._settings, call.service, call.url))
         with self._reading if len(body) > LARGE_BODY_BYTES else nullcontext():
-            checked = replies.check(call, incoming, self._redactor, sent_credentials)
+            checked = replies.check_reply(call, incoming, self._redactor, sent_credentials)
         request.value = checked.value
         headers = {"Cache-Control": self._cache_control(call, checked), "Content-Type": incoming.content_type}
         raw = HTTPResponse(BytesIO(body), headers, incoming.status, preload_content=False, decode_content=False)

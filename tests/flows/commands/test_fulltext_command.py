@@ -192,10 +192,10 @@ def test_a_long_text_is_shown_in_the_pager_and_a_short_one_is_not(
     table = "| " + " | ".join(f"Column{n}" for n in range(12)) + " |\n|" + " --- |" * 12 + "\n| " + " | ".join("1" * 12)
     show = tables.show
     with _formats.Sink(None) as sink:
-        show(state, sink, lambda console: reading.render_markdown("# Short\n\ntext"))
+        show(state, sink, lambda console: reading.render_markdown_page("# Short\n\ntext"))
         assert not paged
         long = "\n\n".join(["# Long", table, *["some words " * 20] * 30])
-        show(state, sink, lambda console: reading.render_markdown(long))
+        show(state, sink, lambda console: reading.render_markdown_page(long))
 
     assert "text" in capsys.readouterr().out
     assert "L\bLo\bon\bng\bg" in paged[0]

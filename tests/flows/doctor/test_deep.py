@@ -21,10 +21,10 @@ from loopback_transport import find_free_port
 
 from entrez_kit.base.errors import Exit, InvalidInput
 from entrez_kit.base.settings import Settings
-from entrez_kit.doctor.comparison import Compared, choose_examples, compare
+from entrez_kit.doctor.comparison import Compared, choose_examples, compare_replies
 from entrez_kit.doctor.diagnosis import diagnose
 from entrez_kit.doctor.probes import DEMO, PROBES, REAL, Examples, Probe
-from entrez_kit.doctor.recordings import check_folder, save
+from entrez_kit.doctor.recordings import check_folder, save_replies
 from entrez_kit.doctor.report import NAMES
 from entrez_kit.local.eutils.esearch import BEYOND_CEILING
 from entrez_kit.local.eutils.replies import answer_failure
@@ -45,7 +45,7 @@ def find_probes(*names: str) -> list[Probe]:
 
 
 def run_probes(settings: Settings, names: Iterable[str], examples: Examples | None = None) -> dict[str, Compared]:
-    return {one.probe.name: one for one in compare(settings, probes=find_probes(*names), examples=examples)}
+    return {one.probe.name: one for one in compare_replies(settings, probes=find_probes(*names), examples=examples)}
 
 
 def list_kinds(one: Compared) -> set[str]:
@@ -54,7 +54,7 @@ def list_kinds(one: Compared) -> set[str]:
 
 def test_the_sandbox_agrees_with_every_probe(sandbox: Sandbox) -> None:
     reported: list[tuple[int, int]] = []
-    compared = compare(sandbox.settings(), progress=lambda done, of: reported.append((done, of)))
+    compared = compare_replies(sandbox.settings(), progress=lambda done, of: reported.append((done, of)))
 
     verdicts = {one.probe.name: one.comparison.verdict for one in compared}
     assert {name for name, verdict in verdicts.items() if verdict != "agrees"} == {"ESearch past 9,999 records"}
@@ -325,7 +325,7 @@ def test_a_reply_after_the_deadline_is_reported_as_a_timeout(sandbox: Sandbox) -
 def test_a_service_that_is_not_reachable_is_requested_once(sandbox: Sandbox) -> None:
     settings = replace(sandbox.settings(), europepmc_url=f"http://127.0.0.1:{find_free_port()}")
 
-    found = compare(settings, probes=[probe for probe in PROBES if probe.service in ("europepmc", "idconv")])
+    found = compare_replies(settings, probes=[probe for probe in PROBES if probe.service in ("europepmc", "idconv")])
 
     europepmc = [one.comparison for one in found if one.probe.service == "europepmc"]
     assert [(one.verdict, one.hop) for one in europepmc[:1]] == [("failed", "connection")]
@@ -346,7 +346,7 @@ def test_only_enabled_services_are_requested(sandbox: Sandbox) -> None:
     settings = replace(
         sandbox.settings(), europepmc_enabled=False, unpaywall_email=None, check_sources="pubmed,openalex"
     )
-    found = compare(settings, probes=[probe for probe in PROBES if probe.service != "eutils"])
+    found = compare_replies(settings, probes=[probe for probe in PROBES if probe.service != "eutils"])
 
     verdicts = {(one.comparison.service, one.comparison.verdict) for one in found}
     assert verdicts == {
@@ -390,9 +390,9 @@ def _save_replies(sandbox: Sandbox, folder: Path, **overrides: Any) -> list[Comp
     settings = sandbox.settings(
         ncbi_api_key=KEY, ncbi_admin_email=EMAIL, unpaywall_email=EMAIL, crossref_email=EMAIL, **overrides
     )
-    compared = compare(settings)
+    compared = compare_replies(settings)
     check_folder(folder)
-    save(folder, compared, settings)
+    save_replies(folder, compared, settings)
     return compared
 
 

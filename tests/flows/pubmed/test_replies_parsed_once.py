@@ -10,7 +10,7 @@ import pytest
 from loopback_server import Answer
 from loopback_transport import hold_first_caller, open_bench, open_workbench
 
-from entrez_kit.base.bio_entrez import build_request
+from entrez_kit.base.bio_entrez import build_entrez_request
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.eutils.replies import LocalReply
@@ -175,7 +175,7 @@ def test_a_reader_may_still_keep_incomplete_replies_in_a_list(tmp_path: Path) ->
         short.append((content, f"value {len(short) + 1}"))
         raise UpstreamError("Some records are missing.", details={"reason": "incomplete"})
 
-    request = build_request("efetch", {"db": "pubmed", "id": ["1", "2"], "retmode": "xml"})
+    request = build_entrez_request("efetch", {"db": "pubmed", "id": ["1", "2"], "retmode": "xml"})
     with open_workbench(tmp_path, always=Answer(body=SET)) as bench:
         reply = bench.eutils.send_built(request, Expect("xml", read=read), short=short)
 

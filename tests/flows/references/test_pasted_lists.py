@@ -15,7 +15,7 @@ from list_layouts import BLANKS, HEADS, MARKS, NUMBERS, PAGES, Layout, insert_pa
 
 from entrez_kit.citations.format_citations import format_articles
 from entrez_kit.fulltext.jats.reference_list import read_reference_list
-from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse
+from entrez_kit.fulltext.jats.tree import get_local_name, iter_descendants, parse_jats_document
 from entrez_kit.pubmed.models import Article, Author, JournalInfo, PublicationDate
 from entrez_kit.references.check.comparison.compare_text import compare_text
 from entrez_kit.references.check.pasted.find_lists import HEADINGS
@@ -282,7 +282,7 @@ def read_recorded_lists(real_data: Path) -> dict[str, list[str]]:
     """Return the reference lists of every third recorded article, or of all."""
     lists: dict[str, list[str]] = {}
     for path in sorted((*real_data.glob("jats/*.xml"), *real_data.glob("efetch_pmc/*.xml"))):
-        root = parse(path.read_bytes())
+        root = parse_jats_document(path.read_bytes())
         articles = (
             [root]
             if get_local_name(root) == "article"

@@ -82,7 +82,7 @@ def test_each_step_of_a_citation_reads_any_text_in_time(piece: str) -> None:
     styles._apply_rules((FormattedRun(f"“{text}”"),), is_translated=True)  # each step alone: one slow step shows
     titles.format_journal_title(text)
     titles.format_article_title(text, f"{text}b")
-    casing.find_taxa([text])
+    casing.find_species_names([text])
     pages.expand_ranges(text)
     pages.is_article_number(text)
     names.split_particle(text)

@@ -13,7 +13,7 @@ from entrez_kit.citations.style.casing import (
     capitalize_headline,
     capitalize_subtitle,
     find_organisms,
-    find_taxa,
+    find_species_names,
 )
 from entrez_kit.citations.titles import add_full_stops, format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import Author, PublicationDate
@@ -232,7 +232,7 @@ def test_prepositions_have_the_case_of_each_manual() -> None:
 
 
 def test_species_among_the_terms_have_a_lower_case_second_word() -> None:
-    names = find_taxa(["Vibrio imaginarius", "Breast Neoplasms", "Databases, Protein"])
+    names = find_species_names(["Vibrio imaginarius", "Breast Neoplasms", "Databases, Protein"])
 
     assert names == ["Vibrio imaginarius"]
     assert capitalize_headline("growth of Vibrio imaginarius", SHORT, names) == "Growth of Vibrio imaginarius"
@@ -242,8 +242,8 @@ def test_species_among_the_terms_have_a_lower_case_second_word() -> None:
     "term", ["Breast cancer", "West syndrome", "Candida infections", "Vaccinia virus", "Nasal lavage", "Lung cancer"]
 )
 def test_keywords_with_one_capital_are_not_species(term: str) -> None:
-    assert find_taxa([term]) == []
-    assert capitalize_headline(f"on {term} today", SHORT, find_taxa([term])) == f"On {term.title()} Today"
+    assert find_species_names([term]) == []
+    assert capitalize_headline(f"on {term} today", SHORT, find_species_names([term])) == f"On {term.title()} Today"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_species_have_a_lower_case_second_word_in_any_title(title: str, headings
 
 
 def test_species_among_the_keywords_are_recognised_by_genus_or_latin_ending() -> None:
-    assert find_taxa(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
+    assert find_species_names(["Candida inventa", "Xanthium strumarium", "Novelia imaginensis", "Situs inversus"]) == [
         "Candida inventa",
         "Xanthium strumarium",
         "Novelia imaginensis",

@@ -41,7 +41,7 @@ def test_a_list_of_authors_is_shortened_with_et_al() -> None:
     assert text_views.format_people(authors, 2) == "A, B, et al."
     assert text_views.format_people(authors, 4) == "A, B, C, D"
     assert text_views.format_people(None) == ""
-    assert text_views.shorten("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
+    assert text_views.shorten_authors("Doe J, Roe R, The Group of X, Y", 2) == "Doe J, Roe R, et al."
 
 
 @pytest.mark.parametrize(

@@ -290,7 +290,7 @@ def test_a_corpus_of_the_previous_version_is_migrated_and_indexed_again(store: S
 
     def find(word: str, corpus: str | None = None) -> list[int]:
         with store.reading() as connection:
-            return [hit.pmid for hit in words.search(connection, word, 20, corpus=corpus)]
+            return [hit.pmid for hit in words.search_words(connection, word, 20, corpus=corpus)]
 
     def near() -> list[tuple[int, float]]:
         with store.reading() as connection:

@@ -295,7 +295,7 @@ def test_the_full_text_index_follows_the_records(store: Store, indexed: bool) ->
         if indexed:
             store.index_words()
         with store.reading() as connection:
-            return [hit.pmid for hit in words.search(connection, word, 10)]
+            return [hit.pmid for hit in words.search_words(connection, word, 10)]
 
     store.upsert_pubmed_docs(
         [PAPER.change_with(mesh=("Osteoporosis",)).article(), Paper(5, abstract="About mice.").article()]

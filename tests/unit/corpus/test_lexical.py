@@ -57,7 +57,7 @@ def invent_rows(count: int, seed: int, first: int = 1) -> list[IndexRow]:
 
 
 def find_pmids(connection: sqlite3.Connection, query: str, limit: int = 10, corpus: str | None = None) -> list[int]:
-    return [hit.pmid for hit in words.search(connection, query, limit, corpus=corpus)]
+    return [hit.pmid for hit in words.search_words(connection, query, limit, corpus=corpus)]
 
 
 # Scores --------------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_scores_are_those_of_bm25_computed_by_hand(connection: sqlite3.Connectio
     chooser = random.Random(seed)
     for _ in range(20):
         query = " ".join(chooser.choices(WORDS, k=chooser.randrange(1, 6)))
-        hits = words.search(connection, query, 500, profile=PLAIN)
+        hits = words.search_words(connection, query, 500, profile=PLAIN)
         expected = score_by_hand(rows, query, PLAIN)
 
         assert [hit.bm25 for hit in hits] == pytest.approx([value for _, value in expected])
@@ -115,8 +115,8 @@ def test_feedback_changes_the_order_but_neither_what_is_found_nor_that_scores_ar
     connection: sqlite3.Connection, seed: int
 ) -> None:
     add(connection, invent_rows(80, seed))
-    plain = words.search(connection, "retina insulin", 500, profile=PLAIN)
-    fed_back = words.search(connection, "retina insulin", 500)
+    plain = words.search_words(connection, "retina insulin", 500, profile=PLAIN)
+    fed_back = words.search_words(connection, "retina insulin", 500)
 
     assert {hit.pmid for hit in fed_back} == {hit.pmid for hit in plain}
     scores = [hit.bm25 or 0 for hit in fed_back]
@@ -132,7 +132,7 @@ def test_feedback_prefers_records_similar_to_the_best(connection: sqlite3.Connec
     ranked = find_pmids(connection, "zebrafish retina")
 
     assert ranked.index(50) < ranked.index(40)
-    plain = words.search(connection, "zebrafish retina", 10, profile=PLAIN)
+    plain = words.search_words(connection, "zebrafish retina", 10, profile=PLAIN)
     assert [hit.pmid for hit in plain].index(40) < [hit.pmid for hit in plain].index(50)
 
 
@@ -182,9 +182,9 @@ def test_a_changed_index_equals_one_built_at_once(
             index(connection)
             join(connection, "mine", members)
             delete(connection, [*gone, 999_999, *gone[:3]])
-            unwritten = words.search(connection, "retina insulin", 500)
+            unwritten = words.search_words(connection, "retina insulin", 500)
             index(connection)
-            assert words.search(connection, "retina insulin", 500) == unwritten
+            assert words.search_words(connection, "retina insulin", 500) == unwritten
         for pmid in gone:
             del kept[pmid]
     anew = open_corpus()
@@ -196,8 +196,8 @@ def test_a_changed_index_equals_one_built_at_once(
     assert read_index(connection) == read_index(anew)
     for query in ("retina insulin", "stroke", "aspirin placebo cohort liver", '"binding kinase"'):
         for corpus in (None, "mine"):
-            hits = words.search(connection, query, 500, corpus=corpus)
-            assert hits == words.search(anew, query, 500, corpus=corpus)
+            hits = words.search_words(connection, query, 500, corpus=corpus)
+            assert hits == words.search_words(anew, query, 500, corpus=corpus)
             assert hits
     sizes = [row[0] for row in connection.execute("SELECT records FROM lexical_segments")]
     assert len(kept) <= sum(sizes)
@@ -255,11 +255,11 @@ def test_the_index_can_be_closed_and_opened(tmp_path: Path) -> None:
     first = open_corpus(str(tmp_path / "corpus.db"))
     add(first, invent_rows(50, 4))
     put(first, invent_rows(20, 5, first=4_000))
-    hits = words.search(first, "liver lesion", 10)
+    hits = words.search_words(first, "liver lesion", 10)
     first.close()
     second = sqlite3.connect(f"file:{tmp_path / 'corpus.db'}?mode=ro", uri=True)
 
-    assert words.search(second, "liver lesion", 10) == hits
+    assert words.search_words(second, "liver lesion", 10) == hits
     second.close()
 
 
@@ -267,16 +267,16 @@ def test_an_index_without_its_files_is_rebuilt_from_the_records(tmp_path: Path) 
     connection = open_corpus(str(tmp_path / "corpus.db"))
     add(connection, invent_rows(30, 4))
     join(connection, "mine", [1, 8])
-    hits = words.search(connection, "liver lesion", 10)
+    hits = words.search_words(connection, "liver lesion", 10)
     before = read_index(connection)
     for path in tmp_path.glob("*.words-*"):
         path.unlink()
 
-    assert words.search(connection, "liver lesion", 10) == hits
+    assert words.search_words(connection, "liver lesion", 10) == hits
     assert lexical.count_queued(connection) == 30
     index(connection)
     assert read_index(connection) == before
-    assert words.search(connection, "liver lesion", 10) == hits
+    assert words.search_words(connection, "liver lesion", 10) == hits
     connection.close()
 
 
@@ -304,7 +304,7 @@ def zebrafish_index() -> Iterator[sqlite3.Connection]:
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_any_query_is_accepted(zebrafish_index: sqlite3.Connection, query: str) -> None:
     before = read_index(zebrafish_index)
-    hits = words.search(zebrafish_index, query, 10)
+    hits = words.search_words(zebrafish_index, query, 10)
 
     assert len(hits) <= 10
     assert read_index(zebrafish_index) == before
@@ -428,11 +428,11 @@ def test_a_search_in_a_corpus_is_the_whole_search_without_other_records(
     join(connection, "other", [row.pmid for row in rows[:50]])
     for _ in range(4):
         query = " ".join(chooser.choices(WORDS, k=3))
-        whole = words.search(connection, query, 500, profile=PLAIN)
-        inside = words.search(connection, query, 10, corpus="mine", profile=PLAIN)
+        whole = words.search_words(connection, query, 500, profile=PLAIN)
+        inside = words.search_words(connection, query, 10, corpus="mine", profile=PLAIN)
 
         assert inside == [hit for hit in whole if hit.pmid in members][:10]
-        assert {hit.pmid for hit in words.search(connection, query, 10, corpus="mine")} <= members
+        assert {hit.pmid for hit in words.search_words(connection, query, 10, corpus="mine")} <= members
 
 
 def test_records_that_a_query_no_longer_finds_are_not_found(connection: sqlite3.Connection) -> None:

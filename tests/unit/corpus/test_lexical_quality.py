@@ -41,7 +41,7 @@ def test_judged_queries_have_better_results_than_plain_fts5(
             "SELECT rowid FROM plain WHERE plain MATCH ? ORDER BY bm25(plain), rowid LIMIT 10", (match,)
         )
         before = [row[0] for row in rows]
-        after = [hit.pmid for hit in words.search(connection, query.text, 10)]
+        after = [hit.pmid for hit in words.search_words(connection, query.text, 10)]
         reached.append(compute_ndcg(after, query.gains))
         gained.append(reached[-1] - compute_ndcg(before, query.gains))
         recalled.append(compute_recall(after, query.gains) - compute_recall(before, query.gains))

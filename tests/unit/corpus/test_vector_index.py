@@ -65,7 +65,7 @@ def list_indexed(connection: sqlite3.Connection) -> list[int]:
     """Return the passages of the blocks without the deleted ones."""
     return sorted(
         chunk
-        for block in vector_index.read_blocks(connection, MODEL, DIM)
+        for block in vector_index.read_vector_blocks(connection, MODEL, DIM)
         for chunk in block.chunks[block.kept].tolist()
     )
 

@@ -5,7 +5,13 @@ import time
 import pytest
 
 from entrez_kit.fulltext.fulltext_articles import OverflowMode, Section
-from entrez_kit.fulltext.selection import count_characters, select, select_markdown, select_pdf_text, truncate_text
+from entrez_kit.fulltext.selection import (
+    count_section_characters,
+    select,
+    select_markdown,
+    select_pdf_text,
+    truncate_text,
+)
 
 STATISTICS = Section(title="Statistical Analysis", text="s" * 40)
 CELLS = Section(title="Cells", label="2.1", text="c" * 200, subsections=[STATISTICS])
@@ -33,7 +39,11 @@ def test_without_a_selection_everything_is_returned_and_nothing_is_cut() -> None
     selected = select(ARTICLE)
 
     assert [section.title for section in selected.sections] == ["Introduction", "Methods", None, "Results"]
-    assert selected.original_characters == selected.returned_characters == sum(map(count_characters, selected.sections))
+    assert (
+        selected.original_characters
+        == selected.returned_characters
+        == sum(map(count_section_characters, selected.sections))
+    )
     assert not selected.is_cut
 
 
@@ -82,7 +92,7 @@ def test_sections_beyond_the_limit_are_named() -> None:
 def test_truncate_returns_the_first_sections_and_omits_the_others() -> None:
     selected = select(ARTICLE, max_characters=160)
 
-    assert [(section.title, count_characters(section)) for section in selected.sections] == [
+    assert [(section.title, count_section_characters(section)) for section in selected.sections] == [
         ("Introduction", 100),
         ("Methods", 60),
     ]
@@ -105,7 +115,7 @@ def test_outline_gives_every_part_a_share_and_the_remainder_to_the_long_ones() -
 def test_the_limit_is_never_exceeded_and_the_counts_are_correct(mode: OverflowMode, limit: int) -> None:
     selected = select(ARTICLE, max_characters=limit, overflow_mode=mode)
 
-    assert selected.returned_characters == sum(map(count_characters, selected.sections)) <= limit
+    assert selected.returned_characters == sum(map(count_section_characters, selected.sections)) <= limit
     assert selected.is_cut is (selected.returned_characters < selected.original_characters)
     assert selected.omitted_sections == 4 - len(selected.sections)
     assert sum(part.original_characters - part.returned_characters for part in selected.cuts) == (
@@ -116,7 +126,7 @@ def test_the_limit_is_never_exceeded_and_the_counts_are_correct(mode: OverflowMo
 def test_all_limits_work_together() -> None:
     selected = select(ARTICLE, titles=("s",), max_sections=1, max_characters=60)
 
-    assert [(section.title, count_characters(section)) for section in selected.sections] == [("Methods", 60)]
+    assert [(section.title, count_section_characters(section)) for section in selected.sections] == [("Methods", 60)]
     assert selected.omitted_sections == 1
 
 

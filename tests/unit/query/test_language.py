@@ -18,7 +18,7 @@ from entrez_kit.query.mesh import (
     Journal,
     Substance,
     Vocabulary,
-    read_headings,
+    read_mesh_file,
     read_mesh_records,
     read_related_numbers,
 )
@@ -472,8 +472,8 @@ def test_vocabularies_are_read_from_xml() -> None:
         "</Concept></ConceptList></SupplementalRecord></SupplementalRecordSet>"
     )
 
-    assert list(read_headings(io.BytesIO(descriptors.encode()))) == [Heading("Lung, A", ("A04", "B1"), ("Lungs",))]
-    assert list(read_headings(io.BytesIO(qualifiers.encode()))) == [Heading("therapy", ("Y1",), (), "TH")]
+    assert list(read_mesh_file(io.BytesIO(descriptors.encode()))) == [Heading("Lung, A", ("A04", "B1"), ("Lungs",))]
+    assert list(read_mesh_file(io.BytesIO(qualifiers.encode()))) == [Heading("therapy", ("Y1",), (), "TH")]
     numbers = [
         read_related_numbers(one)
         for _, one in read_mesh_records(io.BytesIO(substances.encode()), ("SupplementalRecord",))

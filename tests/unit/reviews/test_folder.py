@@ -12,7 +12,15 @@ import pytest
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.reviews import folder as folder_module
-from entrez_kit.reviews.folder import find_inside, finish_commit, load, lock_review, open_review, replace_files, save
+from entrez_kit.reviews.folder import (
+    find_inside,
+    finish_commit,
+    load,
+    lock_review,
+    open_review,
+    replace_files,
+    save_review,
+)
 from entrez_kit.reviews.init_review import InitRequest, init_review
 from entrez_kit.reviews.records import ReviewRecord
 from entrez_kit.services import Services
@@ -29,7 +37,7 @@ def review(tmp_path: Path) -> Path:
             ReviewRecord(id=f"ek-pubmed-{number}", source="PubMed", added=1, fields=[("TI", "A\u2028b \x85 c")])
             for number in (1, 2)
         ]
-        save(opened, None)
+        save_review(opened, None)
     return place
 
 
@@ -69,7 +77,7 @@ def test_a_damaged_file_is_named_with_its_line(review: Path, name: str, text: st
 
 def test_a_manual_change_of_the_records_is_reported(review: Path) -> None:
     with open_review(review) as opened:
-        save(opened, opened.runs[0].model_copy(update={"number": 2}))
+        save_review(opened, opened.runs[0].model_copy(update={"number": 2}))
     assert load(review).warnings == []
     (review / "records.jsonl").write_bytes((review / "records.jsonl").read_bytes().replace(b" c", b" d"))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.printed_lines import find_second_list, read_lines
+from entrez_kit.strategies.printed_lines import find_second_list, read_strategy_lines
 from entrez_kit.strategies.printed_rows import PrintedLine
 from entrez_kit.strategies.strategy import read_strategy
 from entrez_kit.strategies.translate_strategy import find_refused_error
@@ -49,7 +49,7 @@ COUNTS = ("{} 1234", "{}    98765", "{}\t1,234", "{} (4321)", "{} 12,345,678")
 
 
 def list_expressions(text: str) -> list[PrintedLine]:
-    return [line for line in read_lines(text) if line.role == "expression"]
+    return [line for line in read_strategy_lines(text) if line.role == "expression"]
 
 
 def number_lines(service: str) -> list[str]:
@@ -260,7 +260,7 @@ def test_counts_before_the_queries_of_web_of_science_are_not_words() -> None:
         2: "rehab*[tiab] AND 2000:2020[dp]",
         1: "stroke*[ti] AND 2000:2020[dp]",
     }
-    assert [line.printed_count for line in read_lines(text)] == [234, 1234, 45678]
+    assert [line.printed_count for line in read_strategy_lines(text)] == [234, 1234, 45678]
 
 
 def test_filters_below_a_query_of_pubmed_are_terms() -> None:
@@ -292,7 +292,7 @@ def test_a_count_in_groups_does_not_take_the_number_of_a_line() -> None:
     text = "1 exp Asthma/ 312 456\n2 wheez$.ti. 401 234\n3 1 or 2 450 001\n4 limit 3 to humans 12 001\n"
 
     assert list_queries(text)[3] == "#1 OR #2"
-    assert [line.printed_count for line in read_lines(text)] == [312456, 401234, 450001, 12001]
+    assert [line.printed_count for line in read_strategy_lines(text)] == [312456, 401234, 450001, 12001]
 
 
 def test_a_count_after_a_limiter_of_ebsco_is_not_a_part_of_it() -> None:
@@ -322,4 +322,4 @@ def test_the_first_column_of_a_table_may_have_the_concepts() -> None:
     )
 
     assert list_queries(text) == {1: '"Asthma"[mh]', 2: "wheez*[ti]", 3: "#1 OR #2", 4: '#3 AND "Child"[mh]'}
-    assert [line.printed_count for line in read_lines(text)[1:]] == [50321, 61234, 80123, 543]
+    assert [line.printed_count for line in read_strategy_lines(text)[1:]] == [50321, 61234, 80123, 543]

@@ -4,13 +4,13 @@ import pytest
 import strategy_files
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.strategies.printed_lines import read_lines
+from entrez_kit.strategies.printed_lines import read_strategy_lines
 from entrez_kit.strategies.printed_rows import PrintedLine, repair
 from entrez_kit.strategies.strategy_text import read_strategy_text
 
 
 def list_expressions(text: str) -> list[PrintedLine]:
-    return [line for line in read_lines(text) if line.role == "expression"]
+    return [line for line in read_strategy_lines(text) if line.role == "expression"]
 
 
 @pytest.mark.parametrize("name", strategy_files.ALL)
@@ -18,8 +18,8 @@ def list_expressions(text: str) -> list[PrintedLine]:
 def test_the_joined_originals_are_the_file(name: str, newline: str) -> None:
     text = strategy_files.ALL[name].replace("\n", newline)
 
-    assert "".join(line.original for line in read_lines(text)) == text
-    assert "".join(line.original for line in read_lines(f"\n\n{text.strip()}")) == f"\n\n{text.strip()}"
+    assert "".join(line.original for line in read_strategy_lines(text)) == text
+    assert "".join(line.original for line in read_strategy_lines(f"\n\n{text.strip()}")) == f"\n\n{text.strip()}"
 
 
 @pytest.mark.parametrize(
@@ -84,20 +84,20 @@ def test_wrapped_lines_are_joined() -> None:
 
 
 def test_a_year_and_a_count_are_not_line_numbers() -> None:
-    lines = read_lines(strategy_files.OVID_WRAPPED)
+    lines = read_strategy_lines(strategy_files.OVID_WRAPPED)
 
     assert [line.role for line in lines if line.original.startswith("2010")] == ["header"]
 
 
 def test_headers_and_comments_are_lines() -> None:
-    roles = [line.role for line in read_lines(strategy_files.OVID)]
+    roles = [line.role for line in read_strategy_lines(strategy_files.OVID)]
 
     assert roles == ["header", "header", "comment", *["expression"] * 15, "comment"]
-    assert [line.role for line in read_lines(strategy_files.EBSCO)][3] == "comment"
+    assert [line.role for line in read_strategy_lines(strategy_files.EBSCO)][3] == "comment"
 
 
 def test_a_title_above_an_expression_is_a_header() -> None:
-    lines = read_lines(strategy_files.PUBMED_BLOCKS)
+    lines = read_strategy_lines(strategy_files.PUBMED_BLOCKS)
 
     assert [line.role for line in lines].count("header") == 3
     assert [line.text for line in lines if line.number == 1] == ['"Asthma"[mh] OR asthma*[tiab] OR wheez*[tiab]']

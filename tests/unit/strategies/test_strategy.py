@@ -14,7 +14,7 @@ from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.query.dialects.services import Dialect
 from entrez_kit.query.search import search
 from entrez_kit.query.segments.search_index import SearchIndex
-from entrez_kit.strategies.prove_strategy import LineProof, compare_records
+from entrez_kit.strategies.prove_strategy import LineProof, prove_records
 from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy, read_strategy
 
@@ -81,7 +81,7 @@ def test_the_labels_are_correct_on_records_with_the_words_of_the_strategy(name: 
     records = list_records([strategy], 300)
     index = index_terms(records)
 
-    proofs, _ = compare_records(strategy, index)
+    proofs, _ = prove_records(strategy, index)
 
     judge = LineMatcher(records, lambda query: search(query, index).records)
     judged: dict[int, set[int]] = {}
@@ -153,7 +153,7 @@ def test_a_wrong_translation_is_disproved_by_its_records() -> None:
     strategy = read_strategy("1. (heart adj fail*).ti.\n2. exp Asthma/\n")
     strategy.lines[0].pubmed = "heart[ti] AND fail*[ti]"
 
-    proof = compare_records(strategy, index_terms(list_records([strategy], 300)))[0][0]
+    proof = prove_records(strategy, index_terms(list_records([strategy], 300)))[0][0]
 
     assert not proof.holds
     assert proof.gained
@@ -229,7 +229,7 @@ def test_recorded_strategies_are_read_and_their_labels_are_correct(real_data: Pa
             assert line.kind != "refused" or line.refusal is not None
             for number in line.depends_on:
                 assert number in strategy.numbered or line.kind == "refused"
-        proofs, _ = compare_records(strategy, index_terms(list_records([strategy], 200)))
+        proofs, _ = prove_records(strategy, index_terms(list_records([strategy], 200)))
         wrong = [proof for proof in proofs if not proof.holds]
         assert not wrong, (path.name, [(one.line.printed.text, one.line.pubmed) for one in wrong])
 

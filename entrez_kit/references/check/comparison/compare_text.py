@@ -35,7 +35,7 @@ from entrez_kit.references.check.comparison.text_words import (
     list_volume_and_page,
 )
 from entrez_kit.references.check.pasted.guessing import DOCUMENT_TYPE, convert_wide_signs
-from entrez_kit.references.check.pasted.pasted_lists import list_words
+from entrez_kit.references.check.pasted.pasted_lists import list_folded_words
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE, Reference
 
 _DATE: Final = re.compile(r"\b((?:1[89]|20)[0-9]{2})[-/]([0-9]{1,2})[-/]([0-9]{1,2})\b")
@@ -45,7 +45,7 @@ def compare_text(reference: Reference, article: Article) -> Agreement:
     """Compare a reference given as text with a record: first its title, then its authors, then its place."""
     item = build_csl_item(article)
     text = _shorten_dates(mark_omissions(convert_wide_signs(reference.text or ""), article), article)
-    words = list_words(DOCUMENT_TYPE.sub(" ", text), _list_record_words(article, item))
+    words = list_folded_words(DOCUMENT_TYPE.sub(" ", text), _list_record_words(article, item))
     differences = list(find_identifier_differences(reference, article))
     if not words:
         return Agreement(True, differences, [], False)

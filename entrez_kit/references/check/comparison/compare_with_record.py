@@ -6,7 +6,7 @@ from entrez_kit.references.check.comparison.compare_text import compare_text
 from entrez_kit.references.files.references import Reference
 
 
-def compare(reference: Reference, article: Article, *, any_author: bool = False) -> Agreement:
+def compare_record(reference: Reference, article: Article, *, any_author: bool = False) -> Agreement:
     """Compare a reference with a record.
 
     Args:

@@ -12,7 +12,7 @@ from entrez_kit.pubmed.citation_matcher import Citation
 from entrez_kit.pubmed.comparison import fold_text, make_confusable_key, read_digits
 from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.references.check.comparison.compare_fields import Agreement, FieldDifference, list_titles
-from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.comparison.compare_with_record import compare_record
 from entrez_kit.references.check.pasted.guessing import Guess, guess_parts
 from entrez_kit.references.files.references import Reference
 
@@ -93,7 +93,7 @@ class Candidates:
         """Add a record that was not found before; with ``only_same``, only if it is the cited work."""
         key = article.pmid or article.doi or ""
         if key not in self.matches:
-            match = RecordMatch(article, found_by, compare(self.reference, article))
+            match = RecordMatch(article, found_by, compare_record(self.reference, article))
             if match.same or not only_same:
                 self.matches[key] = match
 

@@ -12,7 +12,7 @@ from entrez_kit.pubmed.models import Article, StandingStatus
 from entrez_kit.pubmed.record_batches import Fetched
 from entrez_kit.pubmed.record_fetcher import Retrieval
 from entrez_kit.references.check.comparison.compare_fields import IdentifierName, is_matching_title
-from entrez_kit.references.check.comparison.compare_with_record import compare
+from entrez_kit.references.check.comparison.compare_with_record import compare_record
 from entrez_kit.references.check.lookup.candidates import MIN_WORDS, NOTICES, Candidates, RecordMatch, fold_words
 from entrez_kit.references.check.lookup.crossref_records import convert_to_article
 from entrez_kit.references.check.lookup.sources import fetch_agencies, fetch_crossref_records
@@ -206,7 +206,9 @@ def _look_up_agencies(services: Services, all_candidates: Sequence[Candidates]) 
 def _add_owner(candidates: Candidates, identifier: str, article: Article) -> None:
     meant = candidates.ranked[0].article
     is_meant = (
-        article.pmid == meant.pmid if article.pmid and meant.pmid else compare(candidates.reference, article).same
+        article.pmid == meant.pmid
+        if article.pmid and meant.pmid
+        else compare_record(candidates.reference, article).same
     )
     if not is_meant:
         candidates.owners[identifier] = article

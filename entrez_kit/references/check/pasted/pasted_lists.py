@@ -22,7 +22,7 @@ from entrez_kit.references.check.pasted.list_notes import remove_notes
 from entrez_kit.references.check.pasted.page_lines import remove_page_lines
 from entrez_kit.references.check.pasted.rewrite_lines import rewrite_lines
 from entrez_kit.references.check.pasted.rewrite_marks import rewrite_label, rewrite_marks
-from entrez_kit.references.check.pasted.text_lines import TextLine, read_lines, remove_line_numbers
+from entrez_kit.references.check.pasted.text_lines import TextLine, remove_line_numbers, split_text_lines
 from entrez_kit.references.check.pasted.uncertain_rows import find_uncertain_rows
 from entrez_kit.references.files.references import Reference, merge_identifiers
 
@@ -77,7 +77,7 @@ class PastedList:
 
 def read_list(text: str) -> PastedList:
     """Return the references of a pasted list in order. In a text with headings of lists, read only the lists."""
-    all_lines, line_numbers = remove_line_numbers(rewrite_lines(read_lines(text)))
+    all_lines, line_numbers = remove_line_numbers(rewrite_lines(split_text_lines(text)))
     found = find_lists([line.text for line in all_lines])
     lists = [_split_list(all_lines[start:end]) for start, end in found]
     numbers = [_range_of_lines(all_lines, start, end) for start, end in found]
@@ -255,7 +255,7 @@ def looks_written_out(reference: Reference) -> bool:
     return AUTHOR_START.match(text) is not None and YEAR.search(text) is not None
 
 
-def list_words(text: str, known: Collection[str] = ()) -> list[str]:
+def list_folded_words(text: str, known: Collection[str] = ()) -> list[str]:
     """Return the folded words of a reference, without identifiers and without the date of a visit.
 
     A word that a line break divides is one word if it is among the ``known`` ones.

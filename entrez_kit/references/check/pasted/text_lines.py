@@ -34,7 +34,7 @@ class TextLine:
     after_note: bool = False
 
 
-def read_lines(text: str) -> list[TextLine]:
+def split_text_lines(text: str) -> list[TextLine]:
     """Return the lines of a text. A form feed ends a page but does not begin a new line, as in an editor."""
     lines: list[TextLine] = []
     after_page = False

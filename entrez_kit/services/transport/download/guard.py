@@ -324,7 +324,7 @@ class _GuardedDownload:
         if not content.strip():
             raise _download_error("not_a_page", target, "it is empty")
         _refuse_binaries(target, content, content_type)
-        return Downloaded(target.public_url, content, content_type, detect_kind(content, content_type), hop)
+        return Downloaded(target.public_url, content, content_type, detect_body_kind(content, content_type), hop)
 
     def _yield_chunks(self, target: RequestTarget, response: HTTPResponse, deadline: SocketDeadline) -> Iterator[bytes]:
         while True:
@@ -370,7 +370,7 @@ def _build_connection(target: RequestTarget, address: str, seconds: float, verif
 
 
 def _refuse_binaries(target: RequestTarget, content: bytes, content_type: str) -> None:
-    if detect_kind(content, content_type) == "other" and is_binary(content):
+    if detect_body_kind(content, content_type) == "other" and is_binary(content):
         raise _download_error("not_a_page", target, "it is binary data, neither a page nor a PDF")
 
 
@@ -411,7 +411,7 @@ _COMMENTS: Final = re.compile(rb"\s*+(?>(?:<!--(?>(?:(?!-->).)*)-->\s*+)+)", re.
 _BINARY: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-def detect_kind(head: bytes, content_type: str = "") -> Kind:
+def detect_body_kind(head: bytes, content_type: str = "") -> Kind:
     """Return the kind of a body.
 
     Args:

@@ -17,7 +17,7 @@ from entrez_kit.base.errors import (
 )
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.services.transport import Call, Expect
-from entrez_kit.services.transport.replies import FULL_PARSE_BYTES, Incoming, check, find_root_name
+from entrez_kit.services.transport.replies import FULL_PARSE_BYTES, Incoming, check_reply, find_root_name
 from entrez_kit.services.transport.retry import Retryable
 
 PUBMED_ROOTS = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "PubmedArticle", "PubmedBookArticle"})
@@ -47,7 +47,9 @@ def make_call(endpoint: str = "efetch", expect: Expect | None = None, /, **param
 
 def is_complete(asked: Call, body: bytes, status: int = 200, told: tuple[str, ...] = (), /, **headers: str) -> bool:
     """Check a valid body, and return whether it has everything that was requested."""
-    return check(asked, Incoming(status, headers, body), Redactor(["secret-key-of-mine"]), frozenset(told)).complete
+    return check_reply(
+        asked, Incoming(status, headers, body), Redactor(["secret-key-of-mine"]), frozenset(told)
+    ).complete
 
 
 def get_refusal(

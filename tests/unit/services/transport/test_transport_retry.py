@@ -13,7 +13,7 @@ from entrez_kit.services.transport.retry import (
     OutOfTime,
     Retryable,
     parse_retry_after,
-    run,
+    run_attempts,
 )
 
 EVEN = Backoff(first=1.0, cap=20.0, spread=0)
@@ -37,7 +37,7 @@ def run_attempt(
 ) -> object:
     """Run an attempt without sleeping."""
     assert callable(attempt)
-    return run(
+    return run_attempts(
         attempt,
         retries=retries,
         deadline=time.monotonic() + seconds,
