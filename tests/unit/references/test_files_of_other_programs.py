@@ -138,6 +138,8 @@ def test_the_kind_of_a_work_is_cited_only_if_its_type_has_kinds(text: str, suffi
         ("@misc{a, title={T}, publisher={Server}, note={Preprint}, doi={10.5555/x}, year={2024}}", "bib"),
         ("@misc{a, title={T}, eprint={2001.01234}, archiveprefix={arXiv}, year={2020}}", "bib"),
         ("TY  - UNPB\nTI  - T\nPB  - Research Square\nDO  - 10.5555/x\nPY  - 2024\nSP  - 2024.08\nER  - \n", "ris"),
+        ("@article{a, title={T}, journal={arXiv preprint arXiv:2001.01234}, year={2020}}", "bib"),
+        ("TY  - JOUR\nTI  - T\nJF  - bioRxiv\nSP  - 2024.08.30.990009\nDO  - 10.5555/x\nPY  - 2024\nER  - \n", "ris"),
         ("TY  - UNPB\nTI  - T\nPB  - Server\nM3  - Preprint\nDO  - 10.5555/x\nPY  - 2024\nER  - \n", "ris"),
         (
             "PMID- 1\nTI  - T.\nPT  - Preprint\nTA  - bioRxiv\nJT  - bioRxiv : the preprint server\nDP  - 2024 Sep 2\n",
