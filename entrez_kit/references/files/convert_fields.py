@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import BOOKSHELF, read_identifier
-from entrez_kit.citations.csl import AHEAD_OF_PRINT, JOINER, Item
+from entrez_kit.citations.csl import AHEAD_OF_PRINT, Item, join_keywords, parse_edition
 from entrez_kit.citations.names import ONE_NAME, OTHERS, format_nlm_suffix, space_initials, split_particle
 from entrez_kit.citations.titles import format_article_title
 from entrez_kit.citations.write_ris import BOOK_AUTHORS, join_ris_name
@@ -64,10 +64,10 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
         "URL": get_first_value(fields, "UR"),
         "publisher": publisher,
         "publisher-place": get_first_value(fields, "CY", "PP"),
-        "edition": get_first_value(fields, "ET"),
+        ("version" if kind in ("dataset", "software") else "edition"): parse_edition(get_first_value(fields, "ET")),
         "language": read_language(get_first_value(fields, "LA") or ""),
         "abstract": get_first_value(fields, *ABSTRACT_TAGS),
-        "keyword": JOINER.join(list_values(fields, "KW")),
+        "keyword": join_keywords(list_values(fields, "KW")),
         "genre": _find_genre(fields, kind),
         ("ISBN" if kind in ("book", "chapter", "report") else "ISSN"): next(iter(standard_numbers), None),
         "source": get_first_value(fields, "DB"),

@@ -304,6 +304,9 @@ def _find_bibtex_type(kind: str, values: Mapping[str, str]) -> str:
 
 def _read_bibtex_date(values: Mapping[str, str], year: str | None) -> dict[str, Any] | None:
     """Return the date of an entry: year, month and day, or the range or season of biblatex."""
+    years = re.findall("[0-9]{4}", values.get("year", ""))
+    if len(years) == 2 and not values.get("date"):
+        return {"date-parts": [[int(part)] for part in years]}
     text = values.get("date") or f"{year or ''} {values.get('month', '')} {values.get('day', '')}"
     ends = [parts for part in text.split("/") if (parts := parse_date(part))]
     dates = ends if len(ends) == 2 and ends[0] < ends[1] else [parse_date(text)]

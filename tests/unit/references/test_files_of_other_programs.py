@@ -236,6 +236,36 @@ def test_a_range_of_dates_stays_a_range(text: str, suffix: str, target: str) -> 
     assert read_item(convert(text, suffix, target), again)["issued"] == {"date-parts": [[1998, 12], [1999, 1]]}
 
 
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        ("TY  - JOUR\nTI  - T\nT2  - J\nPY  - 1998-1999\nER  - \n", "ris"),
+        ("PMID- 1\nTI  - T\nJT  - J\nDP  - 1998-1999\n", "nbib"),
+        ("@article{a, title={T}, journal={J}, year={1998--1999}}", "bib"),
+        ("@article{a, title={T}, journal={J}, date={1998/1999}}", "bib"),
+        ('[{"type": "article-journal", "title": "T", "issued": {"raw": "1998/1999"}}]', "json"),
+        ('[{"type": "article-journal", "title": "T", "issued": {"literal": "1998-1999"}}]', "json"),
+    ],
+)
+def test_a_range_of_years_stays_a_range(text: str, suffix: str) -> None:
+    assert read_item(text, suffix)["issued"] == {"date-parts": [[1998], [1999]]}
+
+
+@pytest.mark.parametrize("target", ["ris", "bibtex", "csl"])
+def test_a_single_keyword_with_a_comma_stays_one(target: str) -> None:
+    source = "PMID- 1\nTI  - T\nJT  - J\nMH  - Receptors, Chimeric Antigen\n"
+    suffix = {"ris": "ris", "bibtex": "bib", "csl": "json"}[target]
+
+    written = convert(convert(source, "nbib", target), suffix, "nbib")
+
+    assert [line for line in written.splitlines() if line.startswith("OT")] == ["OT  - Receptors, Chimeric Antigen"]
+
+
+def test_an_edition_of_a_file_is_a_number_and_that_of_data_is_a_version() -> None:
+    assert read_item("@book{a, title={T}, edition={2nd ed.}}", "bib")["edition"] == "2"
+    assert read_item("TY  - DATA\nTI  - T\nET  - v1\nER  - \n", "ris")["version"] == "v1"
+
+
 def test_the_language_of_a_file_is_read_as_a_name_or_a_code() -> None:
     for name in ("English", "eng", "en", "en-US"):
         assert read_item(ARTICLE.format(more=f"LA  - {name}\n"), "ris")["language"] == "en"
