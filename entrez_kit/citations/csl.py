@@ -168,9 +168,15 @@ def _add_rest(item: Item, article: Article) -> None:
     item["language"] = next(iter(languages), None)
     item["abstract"] = article.abstract_text
     headings = [term.descriptor_name for term in article.mesh_terms]
-    item["keyword"] = JOINER.join(dict.fromkeys([*article.keywords, *headings]))
+    item["keyword"] = join_keywords(dict.fromkeys([*article.keywords, *headings]))
     item["source"] = "PubMed" if article.pmid else "Europe PMC"
     item["note"] = " ".join(list_notes(article))
+
+
+def join_keywords(words: Iterable[str]) -> str:
+    """Return keywords in one field. A single keyword that contains a comma ends with the separator."""
+    text = JOINER.join(words)
+    return f"{text};" if "," in text and ";" not in text else text
 
 
 def list_notes(article: Article) -> list[str]:

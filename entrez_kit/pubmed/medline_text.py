@@ -101,6 +101,7 @@ def _read_book(record: MedlineRecord) -> Values:
         "publisher": record.get_first("PB"),
         "publisher_location": record.get_first("PL"),
         "edition": record.get_first("ETN"),
+        "volume": record.get_first("VI"),
         "isbns": record.get_all("ISBN"),
         "editors": list(_read_people(record, "FED", "ED")),
         "accession": next((value for kind, value in record.get_kinded("AID") if kind == "bookaccession"), None),

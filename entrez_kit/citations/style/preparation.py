@@ -315,8 +315,10 @@ def _prepare_publisher(item: Item, wants: StyleRules) -> None:
     if wants.reports_as_books:
         item["type"] = "book"
     elif "number" in item:
-        if not wants.nlm:
-            item["genre"] = "Report"
+        if wants.nlm:
+            item.pop("genre", None)
+        else:
+            item.setdefault("genre", "Report")
         item["number"] = f"{wants.report_number} {item['number']}"
 
 

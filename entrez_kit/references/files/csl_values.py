@@ -49,14 +49,22 @@ def clean_csl_date(value: Any) -> dict[str, Any] | None:
     dates = [date for part in parts if (date := _clean_parts(part))] if isinstance(parts, list) else []
     text = str(value.get("raw") or value.get("literal") or "")
     if not dates and (year := find_year(text)):
-        iso = re.search(r"([0-9]{4})-([0-9]{2})(?:-([0-9]{2}))?", text)
-        dates = [_clean_parts([part for part in iso.groups() if part]) if iso else [int(year)]]
+        ends = re.split("[/–]|(?<=[0-9]{4})-(?=[0-9]{4})", text)
+        dates = [date for end in ends if (date := _read_iso_date(end))] if len(ends) == 2 else []
+        dates = dates if len(dates) == 2 else [_read_iso_date(text) or [int(year)]]
     if not dates:
         return None
     cleaned: dict[str, Any] = {"date-parts": dates[:2]}
     season = str(value.get("season") or next(iter(re.findall("|".join(SEASONS), text.lower())), ""))
     number = SEASONS.get(season.lower(), int(season) if season.isdigit() else 0)
     return cleaned | {"season": number} if 1 <= number <= 4 else cleaned
+
+
+def _read_iso_date(text: str) -> list[int]:
+    """Return the year of a text, or the month or day of a date of ISO 8601 in it; an empty list without a year."""
+    iso = re.search(r"([0-9]{4})-([0-9]{2})(?![0-9])(?:-([0-9]{2}))?", text)
+    year = find_year(text)
+    return _clean_parts([part for part in iso.groups() if part]) if iso else [int(year)] if year else []
 
 
 def _clean_parts(parts: Any) -> list[int]:

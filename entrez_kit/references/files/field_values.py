@@ -15,6 +15,7 @@ _CODES: Final = {
 }
 """The codes of CSL by the name, the code, and NLM's code of a language."""
 _RIS_DATE: Final = re.compile(r"[0-9]{0,4}/[0-9]{0,2}/[0-9]{0,2}/(.+)")
+_YEARS: Final = re.compile(r"[0-9]{4} ?[-–/] ?[0-9]{4}")
 _PREPRINT: Final = re.compile(r"\bpre-?print", re.IGNORECASE)
 _SERVER: Final = re.compile(
     r"\b\w*rxiv\b|\bresearch square\b|\bssrn\b|\bpreprints\.org\b|\bosf preprints\b|\bauthorea\b", re.IGNORECASE
@@ -54,6 +55,8 @@ def find_range(texts: Sequence[str], parts: Sequence[int]) -> dict[str, Any] | N
         parts: its year, month and day.
     """
     for text in texts:
+        if _YEARS.fullmatch(text):
+            return parse_date_text(text)
         if match := _RIS_DATE.fullmatch(text):
             rest = match[1] if re.search("[0-9]{4}", match[1]) else f"{parts[0] if parts else ''} {match[1]}"
             date = parse_date_text(rest)

@@ -7,25 +7,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.base.identifiers import BOOKSHELF, read_identifier
-from entrez_kit.citations.csl import AHEAD_OF_PRINT, JOINER, SEASONS, Item, to_one_line
-from entrez_kit.citations.names import ONE_NAME, OTHERS, format_nlm_suffix, split_particle
-from entrez_kit.citations.titles import format_article_title, format_journal_title, split_titles
+from entrez_kit.base.identifiers import BOOKSHELF
+from entrez_kit.citations.csl import JOINER, SEASONS, to_one_line
+from entrez_kit.citations.titles import format_journal_title, split_titles
 from entrez_kit.citations.write_ris import BOOK_AUTHORS, join_ris_name, mark_group
-from entrez_kit.pubmed.pages import expand_ranges, page_and_number
+from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import is_existing_day, read_month
 from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
 from entrez_kit.references.files.field_values import (
-    describe_date,
-    find_range,
     is_preprint,
-    is_standard_number,
     parse_date_text,
     read_language,
     write_ris_date,
 )
-from entrez_kit.references.files.references import RefAuthor, Reference, find_year, parse_name
-from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, PEOPLE_TAGS, TITLE_TAGS
+from entrez_kit.references.files.references import RefAuthor, Reference
+from entrez_kit.references.files.ris_tags import PEOPLE_TAGS
 
 Field = tuple[str, str]
 
@@ -308,11 +304,14 @@ def _find_bibtex_type(kind: str, values: Mapping[str, str]) -> str:
 
 def _read_bibtex_date(values: Mapping[str, str], year: str | None) -> dict[str, Any] | None:
     """Return the date of an entry: year, month and day, or the range or season of biblatex."""
+    years = re.findall("[0-9]{4}", values.get("year", ""))
+    if len(years) == 2 and not values.get("date"):
+        return {"date-parts": [[int(part)] for part in years]}
     text = values.get("date") or f"{year or ''} {values.get('month', '')} {values.get('day', '')}"
     ends = [parts for part in text.split("/") if (parts := parse_date(part))]
-    parts = ends if len(ends) == 2 and ends[0] < ends[1] else [parse_date(text)]
+    dates = ends if len(ends) == 2 and ends[0] < ends[1] else [parse_date(text)]
     season = SEASONS.get(values.get("issue", "").lower())
-    return {"date-parts": parts, **({"season": season} if season else {})} if parts[0] else None
+    return {"date-parts": dates, **({"season": season} if season else {})} if dates[0] else None
 
 
 def _split_keywords(text: str) -> list[str]:
@@ -425,161 +424,3 @@ def convert_endnote(record: Any, reference: Reference) -> tuple[Field, ...]:
     if not any(tag == "DO" and value for tag, value in fields):
         fields.append(("DO", reference.doi))
     return _clean(fields)
-
-
-# RIS fields in other formats
-
-
-def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: str | None, pmcid: str | None) -> Item:
-    """Return RIS fields as an item of CSL-JSON."""
-    kind = CSL_TYPES.get(get_first_value(fields, "TY") or "", "document")
-    if kind == "article" and not is_preprint(*(value for tag, value in fields if tag in ("M3", "PB", "T2", "DB"))):
-        kind = "manuscript"
-    pages = "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
-    article_number = get_first_value(fields, "C7")
-    page, number = pages or article_number, None
-    if kind.startswith("article"):
-        page, number = page_and_number(pages or article_number, article_number)
-    names = list_values(fields, *AUTHOR_TAGS)
-    container, series = get_first_value(fields, *JOURNAL_TAGS), get_first_value(fields, "T3")
-    if kind in _WITHOUT_CONTAINER:  # the second title is that of the series
-        container, series = None, series or get_first_value(fields, "T2")
-    title, own = get_first_value(fields, *TITLE_TAGS), get_first_value(fields, "TT")
-    language = read_language(get_first_value(fields, "LA") or "")
-    publisher, issue = get_first_value(fields, "PB"), get_first_value(fields, "IS", "CP")
-    standard = [value for value in list_values(fields, "SN") if kind != "report" or is_standard_number(value)]
-    if kind == "report":
-        others = [value for tag in ("SN", "M1") for value in list_values(fields, tag) if not is_standard_number(value)]
-        number, issue = next(iter(others), issue), None
-    if kind == "article":
-        publisher, container = publisher or container, None
-    note = [
-        value
-        for tag, value in fields
-        if tag in ("N1", "RN") and not value.startswith(("source: ", "merged with ", BOOK_AUTHORS))
-    ]
-    accessed = parse_date(get_first_value(fields, "Y2"))
-    item: Item = {
-        "id": key,
-        "type": kind,
-        "title": format_article_title(title, own) if title and own else title or own,
-        "author": [_build_csl_name(name) for name in names],
-        "editor": [_build_csl_name(name) for name in list_values(fields, "A2", "ED", "A3")],
-        "container-author": [_build_csl_name(name) for name in _list_book_authors(fields)],
-        "container-title": container,
-        "container-title-short": short if (short := get_first_value(fields, "J2", "JA")) != container else None,
-        "collection-title": series,
-        "volume": get_first_value(fields, "VL"),
-        "issue": issue,
-        "page": page,
-        "number": number,
-        "chapter-number": get_first_value(fields, "SE") if kind in ("book", "chapter") else None,
-        "issued": find_csl_date(fields),
-        "accessed": {"date-parts": [accessed]} if accessed else None,
-        "DOI": doi,
-        "PMID": pmid,
-        "PMCID": pmcid,
-        "URL": get_first_value(fields, "UR"),
-        "publisher": publisher,
-        "publisher-place": get_first_value(fields, "CY", "PP"),
-        "edition": get_first_value(fields, "ET"),
-        "language": language,
-        "abstract": get_first_value(fields, *ABSTRACT_TAGS),
-        "keyword": JOINER.join(list_values(fields, "KW")),
-        "genre": _find_genre(fields, kind),
-        ("ISBN" if kind in ("book", "chapter", "report") else "ISSN"): next(iter(standard), None),
-        "source": get_first_value(fields, "DB"),
-        "note": ". ".join(note),
-    }
-    # PubMed adds volume and pages when the issue is published.
-    if kind == "article-journal" and pmid and doi and not (item["volume"] or issue or page or number):
-        item["status"] = AHEAD_OF_PRINT
-    return {name: value for name, value in item.items() if value not in (None, "", [], {})}
-
-
-_WITHOUT_CONTAINER: Final = frozenset(("book", "report", "thesis"))
-_WITH_GENRE: Final = frozenset(("thesis", "report", "article", "manuscript", "webpage", "dataset", "software"))
-"""The types whose kind is part of a citation: PhD thesis, Preprint, Technical report."""
-
-
-def _find_genre(fields: Sequence[Field], kind: str) -> str | None:
-    """Return the kind of a work, for types that print it; M3 can also be the kind of a journal article, or a DOI."""
-    if kind not in _WITH_GENRE:
-        return None
-    kinds = [value for value in list_values(fields, "M3") if read_identifier(value) is None]
-    if kind == "article":
-        return "Preprint"
-    return next(iter(kinds), None)
-
-
-def _list_book_authors(fields: Sequence[Field]) -> list[str]:
-    """Return the authors of the book of a chapter, which RIS has in a note."""
-    notes = [value for value in list_values(fields, "N1") if value.startswith(BOOK_AUTHORS)]
-    return notes[0].removeprefix(BOOK_AUTHORS).split("; ") if notes else []
-
-
-def find_csl_date(fields: Sequence[Field]) -> dict[str, Any] | None:
-    """Return the date of a record as a CSL date: year, month and day, a range, or a season."""
-    parts = find_date(fields)
-    texts = [value for tag in ("DA", "PY", "Y1") for value in list_values(fields, tag)]
-    return find_range(texts, parts) or ({"date-parts": [parts]} if parts else None)
-
-
-def find_date(fields: Sequence[Field]) -> list[int]:
-    """Return the date of a record: year, month and day, as far as its fields have them and agree on the year."""
-    year = find_year(get_first_value(fields, "PY", "Y1", "DA"))
-    dates = [parse_date(get_first_value(fields, tag)) for tag in ("DA", "PY", "Y1")]
-    matching = [date for date in dates if year is not None and date[:1] == [int(year)]]
-    return max(matching, key=len, default=[int(year)] if year else [])
-
-
-def _build_csl_name(text: str) -> dict[str, str]:
-    if text.strip().lower() in ("et al.", "et al", OTHERS):
-        return {"literal": OTHERS}
-    name = parse_name(text)
-    if name.group and name.group == text and ONE_NAME.fullmatch(text):  # a group of one word ends with a comma
-        return {"family": text}
-    if name.group:
-        return {"literal": name.group}
-    particle, family = split_particle(name.family or "")
-    parts = {"family": family, "given": name.given, "non-dropping-particle": particle, "suffix": name.suffix}
-    return {part: value for part, value in parts.items() if value}
-
-
-def convert_to_nbib(
-    fields: Sequence[Field], *, pmid: str | None, doi: str | None, pmcid: str | None
-) -> Iterator[Field]:
-    """Yield RIS fields as fields of a MEDLINE record."""
-    yield "PMID", pmid or ""
-    yield "VI", get_first_value(fields, "VL") or ""
-    yield "IP", get_first_value(fields, "IS", "CP") or ""
-    yield "DP", describe_date(find_csl_date(fields) or {})
-    title, own = get_first_value(fields, *TITLE_TAGS) or "", get_first_value(fields, "TT")
-    yield "TI", f"[{title}]." if own else title
-    yield "TT", own or ""
-    yield "PG", "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
-    yield "LID", f"{doi} [doi]" if doi else ""
-    if (number := get_first_value(fields, "C7")) and not get_first_value(fields, "SP"):
-        yield "LID", f"{number} [pii]"
-    yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
-    for text in list_values(fields, *AUTHOR_TAGS):
-        if _build_csl_name(text) == {"literal": OTHERS}:
-            yield "GN", "The list of authors is incomplete."
-            continue
-        name = parse_name(text)
-        if name.group:
-            yield "CN", name.group
-            continue
-        suffix = format_nlm_suffix(name.suffix) if name.suffix else ""
-        initials = "".join(word[0] for word in re.findall(r"[^\W\d_]+", name.given or ""))
-        yield "FAU", join_ris_name(name.family or "", " ".join(filter(None, (name.given, suffix))), None)
-        yield "AU", " ".join(filter(None, (name.family, initials, suffix)))
-    yield "LA", get_first_value(fields, "LA") or ""
-    journal, short = get_first_value(fields, "T2", "JF", "JO"), get_first_value(fields, "J2", "JA")
-    yield "TA", short or journal or ""
-    yield "JT", journal or short or ""
-    for word in list_values(fields, "KW"):
-        yield "OT", word
-    for note in list_values(fields, "N1"):
-        yield "GN", note
-    yield "PMC", pmcid or ""

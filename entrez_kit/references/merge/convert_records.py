@@ -9,15 +9,17 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
+from entrez_kit.citations.style.preparation import find_standing_note
 from entrez_kit.citations.write_bibtex import write_bibtex_item
 from entrez_kit.citations.write_files import FILES, write_csl_item
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
 from entrez_kit.references.files.csl_values import clean_csl_item, read_article_number
 from entrez_kit.references.files.read_nbib import read_nbib
-from entrez_kit.references.files.tagged_fields import convert_to_csl, convert_to_nbib, get_first_value
+from entrez_kit.references.files.tagged_fields import get_first_value, list_values
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
@@ -60,7 +62,11 @@ def build_item(entry: Entry, *, for_style: bool = False) -> Item:
     if entry.kind == "csl" and entry.original.text is not None:
         return read_article_number(clean_csl_item(json.loads(entry.original.text)))
     if (article := _read_article(entry)) is not None:
-        return {**(build_style_item if for_style else build_csl_item)(article), "id": name_record(entry)}
+        item = (build_style_item if for_style else build_csl_item)(article) | {"id": name_record(entry)}
+        notes = " ".join(list_values(entry.original.fields, "N1"))
+        if "note" in item and find_standing_note({"note": notes}) is None:
+            notes = f"{item['note']} {notes}".strip()
+        return item | ({"note": notes} if notes else {})
     ids = {kind: entry.keys.get(kind) for kind in _IDS}
     return convert_to_csl(entry.original.fields, name_record(entry), **ids)
 
@@ -95,14 +101,14 @@ def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
         return write_bibtex_item(build_item(entry), _find_key(entry, keys))
     if target == "nbib":
         ids = {kind: entry.keys.get(kind) for kind in _IDS}
-        lines = [field for field in convert_to_nbib(entry.original.fields, **ids) if field[1]]
-        return "\n".join(line for tag, value in lines for line in wrap_field(tag, value))
-    fields = list(_list_ris_fields(entry))
-    if (article := _read_article(entry)) is not None:
-        *lines, end = write_ris_record(article).split("\n")
-        written = {line[:2] for line in lines}
-        return "\n".join([*lines, *(f"{tag}  - {value}" for tag, value in fields if tag not in written), end])
-    return "\n".join((*(f"{tag}  - {value}" for tag, value in fields), "ER  - "))
+        fields = [field for field in convert_to_nbib(entry.original.fields, **ids) if field[1]]
+        return "\n".join(line for tag, value in fields for line in wrap_field(tag, value))
+    lines = [f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)]
+    if (article := _read_article(entry)) is not None:  # with the fields that a record of PubMed lacks in RIS
+        written = write_ris_record(article).split("\n")[:-1]
+        tags = {line[:2] for line in written} - {"N1"}
+        lines = [*written, *(line for line in lines if line[:2] not in tags and line not in written)]
+    return "\n".join([*lines, "ER  - "])
 
 
 def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:

@@ -15,8 +15,9 @@ from entrez_kit.base.invisible import escape_json
 from entrez_kit.citations.csl import Item
 from entrez_kit.citations.write_bibtex import escape_latex, write_bibtex_item
 from entrez_kit.citations.write_nbib import wrap_field
+from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
-from entrez_kit.references.files.tagged_fields import Field, convert_to_csl, convert_to_nbib, get_first_value
+from entrez_kit.references.files.tagged_fields import Field, get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry
 
 MERGED_NOTE: Final = "merged with "

@@ -138,6 +138,8 @@ def test_the_kind_of_a_work_is_cited_only_if_its_type_has_kinds(text: str, suffi
         ("@misc{a, title={T}, publisher={Server}, note={Preprint}, doi={10.5555/x}, year={2024}}", "bib"),
         ("@misc{a, title={T}, eprint={2001.01234}, archiveprefix={arXiv}, year={2020}}", "bib"),
         ("TY  - UNPB\nTI  - T\nPB  - Research Square\nDO  - 10.5555/x\nPY  - 2024\nSP  - 2024.08\nER  - \n", "ris"),
+        ("@article{a, title={T}, journal={arXiv preprint arXiv:2001.01234}, year={2020}}", "bib"),
+        ("TY  - JOUR\nTI  - T\nJF  - bioRxiv\nSP  - 2024.08.30.990009\nDO  - 10.5555/x\nPY  - 2024\nER  - \n", "ris"),
         ("TY  - UNPB\nTI  - T\nPB  - Server\nM3  - Preprint\nDO  - 10.5555/x\nPY  - 2024\nER  - \n", "ris"),
         (
             "PMID- 1\nTI  - T.\nPT  - Preprint\nTA  - bioRxiv\nJT  - bioRxiv : the preprint server\nDP  - 2024 Sep 2\n",
@@ -232,6 +234,36 @@ def test_a_range_of_dates_stays_a_range(text: str, suffix: str, target: str) -> 
     assert read_item(text, suffix)["issued"] == {"date-parts": [[1998, 12], [1999, 1]]}
     again = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}[target]
     assert read_item(convert(text, suffix, target), again)["issued"] == {"date-parts": [[1998, 12], [1999, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix"),
+    [
+        ("TY  - JOUR\nTI  - T\nT2  - J\nPY  - 1998-1999\nER  - \n", "ris"),
+        ("PMID- 1\nTI  - T\nJT  - J\nDP  - 1998-1999\n", "nbib"),
+        ("@article{a, title={T}, journal={J}, year={1998--1999}}", "bib"),
+        ("@article{a, title={T}, journal={J}, date={1998/1999}}", "bib"),
+        ('[{"type": "article-journal", "title": "T", "issued": {"raw": "1998/1999"}}]', "json"),
+        ('[{"type": "article-journal", "title": "T", "issued": {"literal": "1998-1999"}}]', "json"),
+    ],
+)
+def test_a_range_of_years_stays_a_range(text: str, suffix: str) -> None:
+    assert read_item(text, suffix)["issued"] == {"date-parts": [[1998], [1999]]}
+
+
+@pytest.mark.parametrize("target", ["ris", "bibtex", "csl"])
+def test_a_single_keyword_with_a_comma_stays_one(target: str) -> None:
+    source = "PMID- 1\nTI  - T\nJT  - J\nMH  - Receptors, Chimeric Antigen\n"
+    suffix = {"ris": "ris", "bibtex": "bib", "csl": "json"}[target]
+
+    written = convert(convert(source, "nbib", target), suffix, "nbib")
+
+    assert [line for line in written.splitlines() if line.startswith("OT")] == ["OT  - Receptors, Chimeric Antigen"]
+
+
+def test_an_edition_of_a_file_is_a_number_and_that_of_data_is_a_version() -> None:
+    assert read_item("@book{a, title={T}, edition={2nd ed.}}", "bib")["edition"] == "2"
+    assert read_item("TY  - DATA\nTI  - T\nET  - v1\nER  - \n", "ris")["version"] == "v1"
 
 
 def test_the_language_of_a_file_is_read_as_a_name_or_a_code() -> None:
