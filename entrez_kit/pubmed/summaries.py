@@ -60,8 +60,7 @@ JSON: Final = JsonShape(
     required="result.uids",
 )
 
-RawSummary = dict[str, Any]
-"""The fields of a summary as NCBI sends them, or of a part of it."""
+Fields = dict[str, Any]
 
 
 def parse_summaries(document: Any) -> tuple[list[BriefSummary], list[str]]:
@@ -90,13 +89,13 @@ def choose_shape(reply: Any) -> Shape:
     return JSON if is_json(reply) else XML
 
 
-def _list_objects(record: RawSummary, name: str) -> list[RawSummary]:
+def _list_objects(record: Fields, name: str) -> list[Fields]:
     """Return the objects in a list. NCBI writes an empty string instead of an empty list."""
     values = record.get(name)
     return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
 
 
-def _read_xml(root: Any) -> tuple[list[RawSummary], list[str]]:
+def _read_xml(root: Any) -> tuple[list[Fields], list[str]]:
     records, missing = [], []
     for element in root.iter("DocumentSummary"):
         if element.find("error") is not None:
@@ -112,9 +111,9 @@ def _read_xml(root: Any) -> tuple[list[RawSummary], list[str]]:
     return records, missing
 
 
-def _read_version_2(element: Any) -> RawSummary:
+def _read_version_2(element: Any) -> Fields:
     """Convert a summary of version 2.0 XML to the fields of JSON."""
-    fields: RawSummary = {child.tag.lower(): read_text(child) for child in element.iterchildren("*")}
+    fields: Fields = {child.tag.lower(): read_text(child) for child in element.iterchildren("*")}
     for name, path in (("authors", "Authors/*"), ("articleids", "ArticleIds/*"), ("references", "References/*")):
         fields[name] = [
             {part.tag.lower(): read_text(part) for part in item.iterchildren("*")} for item in element.iterfind(path)
@@ -123,7 +122,7 @@ def _read_version_2(element: Any) -> RawSummary:
     return {**fields, "uid": element.get("uid", "")}
 
 
-def _read_version_1(element: Any) -> RawSummary:
+def _read_version_1(element: Any) -> Fields:
     """Convert a summary of version 1.0 XML to the fields of JSON."""
     items = {item.get("Name", "").lower(): item for item in element.iterfind("Item")}
     lists = {
@@ -139,7 +138,7 @@ def _read_version_1(element: Any) -> RawSummary:
     }
 
 
-def _read_summary(fields: RawSummary) -> BriefSummary:
+def _read_summary(fields: Fields) -> BriefSummary:
     ids = {
         str(item.get("idtype", "")).lower(): str(item.get("value", "")) for item in _list_objects(fields, "articleids")
     }
@@ -181,7 +180,7 @@ def format_place_of_publication(journal: str, published: str, volume: str, issue
     return ". ".join(part for part in (journal.rstrip("."), tail) if part)
 
 
-def _read_source(fields: RawSummary, published: str) -> str:
+def _read_source(fields: Fields, published: str) -> str:
     journal = convert_to_plain_text(
         str(fields.get("source") or fields.get("booktitle") or fields.get("publishername") or "")
     )
@@ -196,7 +195,7 @@ def _read_pmcid(text: str) -> str | None:
     return normalize_pmcid(text.lower().removeprefix("pmc-id:").partition(";")[0])
 
 
-def _read_related(item: RawSummary) -> dict[str, str | None]:
+def _read_related(item: Fields) -> dict[str, str | None]:
     """Convert a related record to the fields of a ``Correction``."""
     kind, pmid, source, note = (str(item.get(name) or "") for name in ("reftype", "pmid", "refsource", "note"))
     bare = "".join(kind.split())
