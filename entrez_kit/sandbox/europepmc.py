@@ -18,7 +18,7 @@ from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.eutils.replies import LocalReply, answer_json, answer_text, answer_xml, to_elements
 from entrez_kit.local.eutils.requesting import LocalRequest, LocalState
 from entrez_kit.sandbox.europepmc_query import BadQuery, parse
-from entrez_kit.sandbox.europepmc_records import CorpusShelf, OtherShelf, Record, Shelf, join_authors, to_form
+from entrez_kit.sandbox.europepmc_records import CorpusShelf, JsonObject, OtherShelf, Shelf, join_authors, to_form
 from entrez_kit.sandbox.service_data import EUROPEPMC
 
 VERSION: Final = "6.9"
@@ -69,7 +69,7 @@ class EuropePMCService:
         except BadQuery as exc:
             return _answer_error(400, f"Invalid query syntax: {exc}.")
         page = hits[start : start + min(size, MAX_PAGE)]
-        reply: Record = {"version": VERSION, "hitCount": len(hits)}
+        reply: JsonObject = {"version": VERSION, "hitCount": len(hits)}
         end = start + len(page)
         if end < len(hits) or (start and not page):
             following = _encode_cursor(end, query, sort) if page else cursor
@@ -166,12 +166,12 @@ class EuropePMCService:
             }
         )
 
-    def _build_link(self, pmid: str, position: int, direction: str) -> Record:
+    def _build_link(self, pmid: str, position: int, direction: str) -> JsonObject:
         number = self._corpus.collection.find_number(pmid)
-        entry: Record = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
+        entry: JsonObject = {"id": pmid, "source": "MED", "citationType": "JOURNAL ARTICLE"}
         if number is not None:
             document = self._corpus.collection.read_document(number)
-            about: Record = {
+            about: JsonObject = {
                 "title": document.title,
                 "authorString": join_authors(document),
                 "journalAbbreviation": document.journal_iso,
@@ -242,7 +242,7 @@ def _decode_cursor(cursor: str, query: str, sort: str) -> int | None:
     return int.from_bytes(data[-_CURSOR_BYTES:], "big")
 
 
-def _render_xml(reply: Record) -> str:
+def _render_xml(reply: JsonObject) -> str:
     """Render a reply as XML, the default format of the service."""
     elements = re.sub("(?<=[</])(?:isoabbreviation|nlmid|issn|essn)(?=>)", _spell_element, to_elements(reply, 1))
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><responseWrapper>{elements}</responseWrapper>'

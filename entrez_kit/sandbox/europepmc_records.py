@@ -22,7 +22,7 @@ from entrez_kit.sandbox.service_data import EUROPEPMC
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
 
-Record = dict[str, Any]
+JsonObject = dict[str, Any]
 
 _SUBSETS: Final = {"IM": "Index Medicus"}
 _KINDS: Final = {kind: words for kind, (_, words) in NOTICES.items() if not kind.startswith("Republished")}
@@ -54,7 +54,7 @@ class CorpusShelf:
         number = self.collection.find_number(ext_id)
         return BitMap() if number is None else BitMap((number,))
 
-    def build_core(self, number: int) -> Record:
+    def build_core(self, number: int) -> JsonObject:
         """Return a record in the core form, which has every field."""
         document = self.collection.read_document(number)
         return build_core_record(document, len(self.collection.find_citing(document.pmid)))
@@ -77,7 +77,7 @@ class CorpusShelf:
 class OtherShelf:
     """Invented records that are not in PubMed, mostly preprints."""
 
-    def __init__(self, records: Iterable[Record]) -> None:
+    def __init__(self, records: Iterable[JsonObject]) -> None:
         self._records = sorted(records, key=lambda record: str(record["firstPublicationDate"]))
         self.size = len(self._records)
 
@@ -127,7 +127,7 @@ class OtherShelf:
         record_id = ext_id.upper()
         return BitMap([number for number, record in enumerate(self._records) if str(record["id"]).upper() == record_id])
 
-    def build_core(self, number: int) -> Record:
+    def build_core(self, number: int) -> JsonObject:
         """Return a record in the core form, which has every field."""
         return {key: value for key, value in self._records[number].items() if key != "fullText"}
 
@@ -167,7 +167,7 @@ def to_number(day: object) -> int:
 # The forms of a record ----------------------------------------------------------------------------------------------
 
 
-def to_form(record: Record, form: str) -> Record:
+def to_form(record: JsonObject, form: str) -> JsonObject:
     """Return a record in the core, lite or idlist form."""
     if form == "core":
         return record
@@ -176,12 +176,12 @@ def to_form(record: Record, form: str) -> Record:
     journal = record.get("journalInfo", {})
     names = journal.get("journal", {})
     numbers = [str(names[key]).lower() for key in ("issn", "essn") if names.get(key)]
-    brief: Record = {key: record[key] for key in EUROPEPMC["lite"] if key in record}
+    brief: JsonObject = {key: record[key] for key in EUROPEPMC["lite"] if key in record}
     # The lite form escapes the markup of the title.
     brief["title"] = (
         escape(str(record.get("title", "")), quote=False) if "<" in str(record.get("title")) else brief.get("title", "")
     )
-    extra: Record = {
+    extra: JsonObject = {
         "journalTitle": names.get("isoabbreviation"),
         "issue": journal.get("issue"),
         "journalVolume": journal.get("volume"),
@@ -211,13 +211,13 @@ def join_authors(document: Document) -> str:
     return f"{', '.join(author.short for author in document.authors)}." if document.authors else ""
 
 
-def build_core_record(document: Document, cited: int) -> Record:
+def build_core_record(document: Document, cited: int) -> JsonObject:
     """Return a PubMed record in the core form of Europe PMC."""
     open_access = "Y" if document.pmcid else "N"
     first = document.electronic_date or document.publication_date or document.entry_date
     entered = _format_iso(document.entry_date)
     year, chemicals = document.publication_date.number // 10000, document.chemicals
-    record: Record = {
+    record: JsonObject = {
         "id": document.pmid,
         "source": "MED",
         "pmid": document.pmid,
@@ -258,11 +258,11 @@ def build_core_record(document: Document, cited: int) -> Record:
         "firstPublicationDate": _format_iso(first),
         "bookid": document.get_identifier("bookaccession") if document.is_book else "",
     }
-    pruned: Record = omit_empty(record)
+    pruned: JsonObject = omit_empty(record)
     return pruned
 
 
-def _build_author(author: Person) -> Record:
+def _build_author(author: Person) -> JsonObject:
     orcid = next((value for source, value in author.identifiers if source == "ORCID"), "")
     return {
         "fullName": author.short if not author.group else None,
@@ -278,7 +278,7 @@ def _build_author(author: Person) -> Record:
     }
 
 
-def _build_journal(document: Document) -> Record:
+def _build_journal(document: Document) -> JsonObject:
     day = document.publication_date
     is_day = re.fullmatch(r"[0-9]{4} [A-Z][a-z]{2} [0-9]+", day.text)
     return {
@@ -299,7 +299,7 @@ def _build_journal(document: Document) -> Record:
     }
 
 
-def _build_book(document: Document) -> Record:
+def _build_book(document: Document) -> JsonObject:
     return {
         "publisher": ", ".join(filter(None, (document.publisher, document.publisher_location))),
         "yearOfPublication": document.publication_date.number // 10000 or None,
@@ -314,7 +314,7 @@ def _build_abstract(document: Document) -> Iterable[str]:
         yield f"<h4>{label.capitalize()}</h4>{render_marked_text(part)}" if label else render_marked_text(part)
 
 
-def _build_headings(document: Document) -> Iterable[Record]:
+def _build_headings(document: Document) -> Iterable[JsonObject]:
     for heading in document.headings:
         qualifiers = [
             {"abbreviation": name[:2].upper(), "qualifierName": name, "majorTopic_YN": "Y" if major else "N"}
@@ -327,14 +327,14 @@ def _build_headings(document: Document) -> Iterable[Record]:
         }
 
 
-def _build_grants(document: Document) -> Iterable[Record]:
+def _build_grants(document: Document) -> Iterable[JsonObject]:
     for grant in document.root.iterfind(".//GrantList/Grant"):
         names = {"grantId": "GrantID", "agency": "Agency", "acronym": "Acronym"}
         fields = {ours: escape(grant.findtext(theirs) or "", quote=False) for ours, theirs in names.items()}
         yield {**fields, "orderIn": 0}
 
 
-def _build_corrections(document: Document) -> Iterable[Record]:
+def _build_corrections(document: Document) -> Iterable[JsonObject]:
     for place, correction in enumerate(document.corrections, start=1):
         if correction.kind in _KINDS:
             yield {

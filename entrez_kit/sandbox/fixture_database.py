@@ -28,10 +28,10 @@ from entrez_kit.query.fields import define_field
 from entrez_kit.sandbox.links import LinkedDatabase, read_small_databases
 from entrez_kit.sandbox.taxonomy import OrganismQuery
 
-Record = Mapping[str, Any]
+FixtureRecord = Mapping[str, Any]
 
 
-class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
+class FixtureDatabase(LinkedDatabase, SmallDatabase[FixtureRecord]):
     """The database in one file of the fixtures; an id may be a number or a name of a record, such as an accession.
 
     Args:
@@ -41,7 +41,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
     """
 
     def __init__(
-        self, name: str, collection: RecordCollection | None = None, records: Iterable[Record] | None = None
+        self, name: str, collection: RecordCollection | None = None, records: Iterable[FixtureRecord] | None = None
     ) -> None:
         self._about = read_small_databases()[name]
         self.name, self.menu, self.description = name, self._about["menu"], self._about["description"]
@@ -51,7 +51,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
         self._uids = {alias: uid for uid, record in self.records.items() for alias in record.get("names", ())}
 
     @property
-    def records(self) -> Mapping[str, Record]:
+    def records(self) -> Mapping[str, FixtureRecord]:
         """The records by UID."""
         return self._records
 
@@ -104,7 +104,7 @@ class FixtureDatabase(LinkedDatabase, SmallDatabase[Record]):
                 return answer_xml(text) if text.startswith("<?xml") else answer_text(text)
         raise BadRequest(f"Unsupported rettype parameter value: {request.rettype}")
 
-    def _read_part(self, record: Record, name: str, number: int) -> str:
+    def _read_part(self, record: FixtureRecord, name: str, number: int) -> str:
         if name == "uilist":
             return f"{record['uid']}\n"
         text: str | None = record["parts"].get(name)

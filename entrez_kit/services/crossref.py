@@ -9,13 +9,13 @@ from urllib.parse import quote
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import BASE_ADDRESS, format_count
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import Fields, JsonShape, log_drift, require_any, require_texts
+from entrez_kit.services.known_shapes import FieldShapes, JsonShape, log_drift, require_any, require_texts
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport import TTL, Expect, Reply
 from entrez_kit.services.transport.client import ServiceClient
 
-Message = Mapping[str, Any]
-"""A Crossref record."""
+CrossrefRecord = Mapping[str, Any]
+"""The JSON object of a work, or of a part of it."""
 MAX_UPDATES: Final = 200
 """Limit of notices in one reply; if there are more, the caller requests smaller groups of works."""
 
@@ -63,7 +63,7 @@ AGENCY: Final = JsonShape(
 _UPDATE: Final = {**require_texts("DOI type label"), "updated": require_texts("date-time")}
 _DATE: Final = {"date-parts": [[int]]}
 _NUMBER: Final = (str, int)
-_READ: Final[Fields] = {
+_READ: Final[FieldShapes] = {
     **require_texts("DOI"),
     **{name: [str] for name in ("title", "subtitle", "container-title", "short-container-title")},
     **dict.fromkeys(("volume", "issue", "page", "article-number"), _NUMBER),
@@ -85,7 +85,7 @@ class Crossref(ServiceClient):
 
     _SERVICE = "crossref"
 
-    def work(self, doi: str) -> Reply[Message]:
+    def work(self, doi: str) -> Reply[CrossrefRecord]:
         """Return the record of a work, with ``updated-by`` and ``update-to`` if present.
 
         Args:
@@ -110,7 +110,7 @@ class Crossref(ServiceClient):
         path = f"works/{quote(doi, safe='')}/agency"
         return self._request_path("crossref_agency", path, expect, ttl=TTL["crossref"])
 
-    def list_updates(self, dois: Sequence[str]) -> Reply[list[Message]]:
+    def list_updates(self, dois: Sequence[str]) -> Reply[list[CrossrefRecord]]:
         """Return the notices whose ``update-to`` names one of these works.
 
         Args:
@@ -118,7 +118,7 @@ class Crossref(ServiceClient):
         """
         return self._request_list("crossref_updates", "updates", dois, MAX_UPDATES)
 
-    def works(self, dois: Sequence[str]) -> Reply[list[Message]]:
+    def works(self, dois: Sequence[str]) -> Reply[list[CrossrefRecord]]:
         """Return the records of those works that Crossref has.
 
         Args:
@@ -126,7 +126,7 @@ class Crossref(ServiceClient):
         """
         return self._request_list("crossref_works", "doi", dois, len(dois))
 
-    def _request_list(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[Message]]:
+    def _request_list(self, endpoint: str, name: str, dois: Sequence[str], rows: int) -> Reply[list[CrossrefRecord]]:
         if any("," in doi for doi in dois):
             raise ValueError("a DOI with a comma cannot be used in a filter")
         try:
@@ -146,7 +146,7 @@ class Crossref(ServiceClient):
             ) from None
 
 
-def _read_work(doi: str, content: bytes) -> Message:
+def _read_work(doi: str, content: bytes) -> CrossrefRecord:
     document = json.loads(content)
     refuse_other_types("crossref_work", document, {"message": _READ})
     message = document.get("message")
@@ -170,14 +170,14 @@ def _read_agency(doi: str, content: bytes) -> str:
     return str(name)
 
 
-def is_update_of(message: Message, doi: str) -> bool:
+def is_update_of(message: CrossrefRecord, doi: str) -> bool:
     """Return whether a notice updates a work."""
     updated = message.get("update-to")
     works = updated if isinstance(updated, list) else []
     return any(isinstance(work, dict) and str(work.get("DOI")).lower() == doi.lower() for work in works)
 
 
-def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[Message]:
+def _read_list(name: str, dois: Sequence[str], content: bytes) -> list[CrossrefRecord]:
     document = json.loads(content)
     refuse_other_types("crossref_works", document, {"message": {"items": [_READ], "total-results": int}})
     message = document.get("message") or {}

@@ -18,7 +18,7 @@ from entrez_kit.base.errors import (
 from entrez_kit.base.frontend_text import BASE_ADDRESS, Argument, FrontendText, format_count, list_choices
 from entrez_kit.base.identifiers import no_pmcid_error
 from entrez_kit.services.json_reply import refuse_other_types
-from entrez_kit.services.known_shapes import Fields, require_texts
+from entrez_kit.services.known_shapes import FieldShapes, require_texts
 from entrez_kit.services.small_replies import malformed_error, read_whole_number
 from entrez_kit.services.transport import TTL, Expect, Reply, T, accept_any
 from entrez_kit.services.transport.client import ServiceClient
@@ -223,7 +223,7 @@ class EuropePMC(ServiceClient):
 
 
 _NOTICE: Final = require_texts("id source reference type note")
-_RECORD: Final[Fields] = {
+_RECORD: Final[FieldShapes] = {
     **require_texts("id source pmid pmcid doi title authorString"),
     "pubTypeList": {"pubType": [str]},
     "commentCorrectionList": {"commentCorrection": [_NOTICE]},

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from entrez_kit.services.known_shapes import Fields, compare_values
+from entrez_kit.services.known_shapes import FieldShapes, compare_values
 from entrez_kit.services.small_replies import malformed_error
 
 
-def refuse_other_types(name: str, document: Any, fields: Fields) -> None:
+def refuse_other_types(name: str, document: Any, fields: FieldShapes) -> None:
     """Raise if one of the fields in a JSON document has a value of another type; null counts as absent.
 
     Args:

@@ -154,9 +154,9 @@ def _read_dtd(dtd: str | None) -> Mapping[str, Mapping[str, frozenset[str]]]:
     return known
 
 
-Fields = Mapping[str, Any]
-"""JSON fields by name. The value is a type, several types, a pattern of the text, another mapping, or a list of one of
-these; ``*`` means all other names."""
+FieldShapes = Mapping[str, Any]
+"""The shapes of JSON fields by name. The value is a type, several types, a pattern of the text, another mapping, or a
+list of one of these; ``*`` means all other names."""
 
 
 def require_texts(names: str) -> dict[str, type]:
@@ -178,7 +178,7 @@ class JsonShape(Shape):
         required: the paths of the required fields, separated by spaces.
     """
 
-    fields: Fields
+    fields: FieldShapes
     required: str = ""
 
     def _find_occurrences(self, reply: Any) -> Iterator[ShapeDifference]:

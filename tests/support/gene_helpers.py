@@ -14,7 +14,7 @@ from entrez_kit.base.settings import Settings
 from entrez_kit.databases.gene.get_genes import GET_GENE, GET_PUBMED_LINKS
 from entrez_kit.databases.gene.models import Gene, GenePage, PubMedLinks
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES
-from entrez_kit.sandbox.fixture_database import FixtureDatabase, Record
+from entrez_kit.sandbox.fixture_database import FixtureDatabase, FixtureRecord
 from entrez_kit.sandbox.server import Sandbox
 from entrez_kit.services.transport import Reply
 
@@ -46,10 +46,10 @@ def genes_fixture(sandbox: Sandbox, kit_for: KitFor) -> Genes:
 
 
 @pytest.fixture(name="genes_of")
-def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[Record]], Genes]:
+def genes_of_fixture(sandbox: Sandbox, kit_for: KitFor) -> Callable[[Iterable[FixtureRecord]], Genes]:
     """Serve invented genes."""
 
-    def build(records: Iterable[Record]) -> Genes:
+    def build(records: Iterable[FixtureRecord]) -> Genes:
         ordered = sorted(records, key=lambda one: int(one["uid"]))
         sandbox.register(FixtureDatabase("gene", sandbox.collection, ordered))
         return Genes(kit_for(sandbox), sandbox)
@@ -115,7 +115,7 @@ def write_gene_set(*elements: str) -> bytes:
 
 def write_record(
     number: int, symbol: str, *, name: str = "", synonyms: Sequence[str] = (), summary: str = ""
-) -> Record:
+) -> FixtureRecord:
     """Return an invented human gene for the sandbox."""
     element = write_entrezgene(number, symbol, name=name, synonyms=synonyms, summary=summary)
     return {

@@ -16,8 +16,7 @@ from entrez_kit.pubmed.models import (
     StandingStatus,
 )
 from entrez_kit.pubmed.standing import LIFTED, determine_standing
-
-CrossrefRecord = Mapping[str, Any]
+from entrez_kit.services.crossref import CrossrefRecord
 
 UPDATES: Final[Mapping[str, StandingStatus]] = {
     "retraction": "retracted",

@@ -19,9 +19,10 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.pubmed.models import Article, Standing, StandingNotice, StandingStatus
 from entrez_kit.pubmed.standing import choose_graver
-from entrez_kit.references.check.lookup.crossref_records import CrossrefRecord, determine_standing_of_work
+from entrez_kit.references.check.lookup.crossref_records import determine_standing_of_work
 from entrez_kit.references.check.lookup.retraction_watch import RetractionWatch, read_retraction_watch
 from entrez_kit.services import Services
+from entrez_kit.services.crossref import CrossrefRecord
 from entrez_kit.services.small_replies import malformed_error
 from entrez_kit.services.transport.in_flight import start_in_background
 from entrez_kit.services.transport.rate_gate import is_keyed

@@ -18,14 +18,14 @@ from entrez_kit.databases.gene.models import GenePage
 from entrez_kit.databases.gene.organisms import COMMON
 from entrez_kit.databases.gene.search_genes import SEARCH_GENES, search_genes
 from entrez_kit.databases.gene.search_request import SearchGenesRequest, decode_cursor, encode_cursor
-from entrez_kit.sandbox.fixture_database import Record
+from entrez_kit.sandbox.fixture_database import FixtureRecord
 from entrez_kit.services.esummary_reply import parse_esummary
 
-GenesOf = Callable[[Iterable[Record]], Genes]
+GenesOf = Callable[[Iterable[FixtureRecord]], Genes]
 NOTHING = write_esearch_xml(0)
 
 
-def _write_genes() -> list[Record]:
+def _write_genes() -> list[FixtureRecord]:
     """Return 30 genes with the symbol, 25 with it as an alias, 20 that only mention it, and others."""
     records = [write_record(1000 + n, "ABC1", name=f"first {n}") for n in range(30)]
     records += [write_record(2000 + n, f"XY{n}", synonyms=["ABC1"]) for n in range(25)]
