@@ -7,7 +7,7 @@ from typing import Final
 
 from entrez_kit.local.article_to_xml import RecordFacts, convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
-from entrez_kit.pubmed.medline_text import MedlineRecord, read_medline_article, split_date
+from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article, split_date
 from entrez_kit.pubmed.models import Article
 
 _LINE: Final = re.compile(r"([A-Z][A-Z0-9]{1,3}) *- ?(.*)")
