@@ -6,7 +6,7 @@ from pathlib import Path
 from entrez_kit.base.medline_fields import MedlineLineError, read_fields
 from entrez_kit.local.article_to_xml import RecordFacts, convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
-from entrez_kit.pubmed.medline_text import MedlineRecord, read_medline_article, split_date
+from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article, split_date
 from entrez_kit.pubmed.models import Article
 
 

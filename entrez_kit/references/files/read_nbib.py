@@ -7,7 +7,7 @@ from typing import Final
 from entrez_kit.base.medline_fields import MedlineLineError, read_fields
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.medline_text import MedlineRecord, find_medline_number, read_medline_article
+from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number, read_medline_article
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.references import (
     OriginalRecord,

@@ -125,8 +125,10 @@ def _to_lines(value: Any) -> Any:
 
 
 def _join_name(name: Name) -> str:
+    if literal := name.get("literal"):  # a comma marks a group that looks like a person
+        return f"{literal}," if "," in literal or re.fullmatch(r"[A-Z][\w-]*[a-z][\w-]*", literal) else literal
     family = " ".join(part for part in (name.get("non-dropping-particle"), name.get("family")) if part)
-    return name.get("literal") or ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
+    return ", ".join(part for part in (family, name.get("given"), name.get("suffix")) if part)
 
 
 def check_ris(records: list[Article]) -> None:
