@@ -4,11 +4,11 @@ from functools import cache
 
 import pytest
 from demo_articles import read_demo_articles
+from demo_files import list_demo_files
 
 from entrez_kit.citations.csl import build_style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_citations
 from entrez_kit.citations.write_files import write_file_text
-from entrez_kit.fixtures import corpus_files
 from entrez_kit.local.eutils.medline import render_medline
 from entrez_kit.local.records.collection import split_records
 from entrez_kit.local.records.document import Document
@@ -38,7 +38,7 @@ LOSSES = {
 @cache
 def read_medline() -> str:
     """Return the demo as MEDLINE text."""
-    records = {pmid: raw for file in corpus_files() for pmid, raw in split_records([file.read_bytes()])}
+    records = {pmid: raw for file in list_demo_files() for pmid, raw in split_records([file.read_bytes()])}
     return "\n".join(render_medline(Document(records[article.pmid])) for article in read_demo_articles())
 
 
