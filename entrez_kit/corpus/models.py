@@ -53,7 +53,7 @@ class CheckpointSetRequest(CorpusRequest):
     """The corpus whose checkpoint is set, and the new value."""
 
     query_key: CorpusName
-    last_edat: str = Field(description="Date or UTC time (ISO 8601), e.g. 2025-01-31.")
+    last_edat: str = Field(description="ISO 8601 date or UTC time.")
 
 
 class UserCheckpointRequest(CheckpointSetRequest):

@@ -51,7 +51,7 @@ class EntrezSearchRequest(Request):
     )
     max_results: int = Field(default=20, ge=1, le=MAX_RESULTS, description="How many UIDs to return.")
     offset: int = Field(default=0, ge=0, description="How many results to skip.")
-    sort: str | None = Field(default=None, description="Order of results, named as in this database, e.g. relevance.")
+    sort: str | None = Field(default=None, description="Sort order of NCBI, e.g. relevance.")
     min_date: EntrezDate | None = Field(default=None, description="Earliest date: YYYY[/MM[/DD]].")
     max_date: EntrezDate | None = Field(default=None, description="Latest date: YYYY[/MM[/DD]].")
     date_type: str | None = Field(default=None, description="Kind of date to compare, e.g. pdat or mdat.")

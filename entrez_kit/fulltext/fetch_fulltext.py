@@ -78,11 +78,11 @@ class FulltextRequest(Request):
     )
     include_references: bool = Field(default=False, description="Include reference lists.")
     sections: list[str] = Field(
-        default=[], max_length=50, description="Only sections with this text in the title, e.g. methods."
+        default=[], max_length=50, description="Sections with this text in the title, e.g. methods."
     )
     max_sections: int | None = Field(default=None, ge=1, le=50, description="Maximum sections per article.")
     max_characters: int | None = Field(
-        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum characters of text per article."
+        default=None, ge=1, le=MAX_CHARACTERS, description="Maximum characters per article."
     )
     overflow_mode: Literal["truncate", "outline"] = Field(
         default="truncate",

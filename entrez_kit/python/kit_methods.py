@@ -216,9 +216,9 @@ class Methods(OperationRunner):
             pmcids: PMCIDs.
             dois: DOIs, e.g. 10.1000/1.
             include_references: Include reference lists.
-            sections: Only sections with this text in the title, e.g. methods.
+            sections: Sections with this text in the title, e.g. methods.
             max_sections: Maximum sections per article. From 1 to 50.
-            max_characters: Maximum characters of text per article. From 1 to 1000000.
+            max_characters: Maximum characters per article. From 1 to 1000000.
             overflow_mode: outline gives each section a share.
             ids: Ids of any kind, also mixed, in place of pmids, pmcids or dois.
 
@@ -664,7 +664,7 @@ class Methods(OperationRunner):
 
         Args:
             query_key: Corpus name.
-            last_edat: Date or UTC time (ISO 8601), e.g. 2025-01-31.
+            last_edat: ISO 8601 date or UTC time.
 
         Returns:
             Confirmation that the checkpoint was set.
@@ -726,7 +726,7 @@ class Methods(OperationRunner):
             term: Query with the fields of that database, e.g. "BRCA1[sym] AND human[orgn]".
             max_results: How many UIDs to return. From 1 to 100000.
             offset: How many results to skip.
-            sort: Order of results, named as in this database, e.g. relevance.
+            sort: Sort order of NCBI, e.g. relevance.
             min_date: Earliest date: YYYY[/MM[/DD]].
             max_date: Latest date: YYYY[/MM[/DD]].
             date_type: Kind of date to compare, e.g. pdat or mdat.
