@@ -15,7 +15,6 @@ Choice = Literal["include", "exclude", "not_retrieved"]
 STAGES: Final[tuple[Stage, ...]] = get_args(Stage)
 CHOICES: Final[tuple[Choice, ...]] = get_args(Choice)
 COLUMNS: Final = ("id", "stage", "decision", "reason", "by", "study", "note", "record")
-MAX_CELL: Final = 20_000
 AUTOMATION: Final = "automation"
 
 
@@ -56,7 +55,7 @@ def read_decisions(text: str, name: str) -> list[ScreeningDecision]:
 
 
 def _read_decision(row: Mapping[str, str], name: str, line: int) -> ScreeningDecision:
-    cells = {column: row.get(column, "").strip()[:MAX_CELL] for column in COLUMNS}
+    cells = {column: row.get(column, "").strip() for column in COLUMNS}
     stage, choice = cells["stage"], cells["decision"]
     problem = ""
     if not ID.fullmatch(cells["id"]):

@@ -12,6 +12,7 @@ import pytest
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, StoreError
 from entrez_kit.base.settings import load_settings
 from entrez_kit.reviews import folder as folder_module
+from entrez_kit.reviews.decisions import read_decisions, write_decisions
 from entrez_kit.reviews.folder import (
     find_inside,
     finish_commit,
@@ -163,3 +164,13 @@ def test_a_folder_with_other_files_does_not_become_a_review(tmp_path: Path) -> N
 
     assert caught.value.details["reason"] == "folder_in_use"
     assert caught.value.message.endswith("it already contains letter.txt.")
+
+
+def test_a_long_note_of_a_decision_is_read_and_written_whole() -> None:
+    note = "why " * 10_000
+    (decision,) = read_decisions(
+        f"id,stage,decision,note\nek-pubmed-1,title_abstract,exclude,{note}\n", "screening.csv"
+    )
+
+    assert decision.note == note.strip()
+    assert read_decisions(write_decisions([decision], []), "screening.csv")[0].note == note.strip()
