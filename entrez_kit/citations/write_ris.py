@@ -5,7 +5,7 @@ with a line feed, which readers accept as well as CR LF. A value is one line, so
 end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
@@ -49,6 +49,11 @@ def write_ris_name(name: Name) -> str:
     if "literal" in name:
         return mark_group(name["literal"])
     return join_ris_name(format_family_name(name), name.get("given"), name.get("suffix"))
+
+
+def note_book_authors(names: Iterable[str]) -> str:
+    """Return the note with the authors of the book of a chapter."""
+    return f"{BOOK_AUTHORS}{'; '.join(names)}"
 
 
 def mark_group(name: str) -> str:
@@ -126,5 +131,5 @@ def _write_rest(article: Article, item: Item) -> Iterator[Line]:
     for text in list_notes(article):
         yield "N1", text
     if names := item.get("container-author"):
-        yield "N1", f"{BOOK_AUTHORS}{'; '.join(write_ris_name(name) for name in names)}"
+        yield "N1", note_book_authors(map(write_ris_name, names))
     yield "DB", item.get("source")

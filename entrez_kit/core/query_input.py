@@ -69,17 +69,20 @@ EntrezDate = Annotated[str, AfterValidator(normalize_date)]
 SPECIES: Final = {"humans": "humans[MeSH Terms]", "animals": "animals[MeSH Terms:noexp]"}
 
 
-def check_balance(query: str, field: str = "query_term") -> None:
+def check_balance(query: str, field: str = "query_term", *, brackets: bool = False) -> None:
     """Refuse a query with an unpaired quotation mark or parenthesis.
 
     Args:
         query: the query.
         field: the name of the argument.
+        brackets: whether to refuse a square bracket that is not closed: in Entrez, a filter after it would be a part of
+            the field tag.
 
     Raises:
         InvalidInput: the message names the character and its position, counted from 1.
     """
     open_positions: list[int] = []
+    open_brackets: list[int] = []
     quote_position = 0
     for position, character in enumerate(query, start=1):
         if character == '"':
@@ -92,30 +95,16 @@ def check_balance(query: str, field: str = "query_term") -> None:
             if not open_positions:
                 raise _unbalanced_error(query, field, "closing parenthesis", position, "has no opening one")
             open_positions.pop()
+        elif character == "[" and brackets:
+            open_brackets.append(position)
+        elif character == "]" and open_brackets:
+            open_brackets.pop()
     if quote_position:
         raise _unbalanced_error(query, field, "quotation mark", quote_position, "is not closed")
     if open_positions:
         raise _unbalanced_error(query, field, "opening parenthesis", open_positions[-1], "is not closed")
-
-
-def check_entrez_balance(query: str, field: str) -> None:
-    """Refuse a query of Entrez with an unpaired quotation mark or parenthesis, or an open square bracket.
-
-    A filter after an open square bracket would be a part of the field tag.
-
-    Raises:
-        InvalidInput: the message names the character and its position, counted from 1.
-    """
-    check_balance(query, field)
-    masked = _QUOTED.sub(lambda quoted: " " * len(quoted[0]), query)
-    open_positions: list[int] = []
-    for position, character in enumerate(masked, start=1):
-        if character == "[":
-            open_positions.append(position)
-        elif character == "]" and open_positions:
-            open_positions.pop()
-    if open_positions:
-        raise _unbalanced_error(query, field, "square bracket", open_positions[-1], "is not closed")
+    if open_brackets:
+        raise _unbalanced_error(query, field, "square bracket", open_brackets[-1], "is not closed")
 
 
 def _unbalanced_error(query: str, field: str, what: str, position: int, problem: str) -> InvalidInput:
@@ -206,7 +195,7 @@ def read_query(query: str, field: str = "query_term") -> QueryInput:
         message = f"Typographic characters in the query were replaced by plain ones: {' '.join(changed)}"
         warnings.append(Warn(code="typographic_characters", message=message))
     text = " ".join(text.split())
-    check_entrez_balance(text, field)
+    check_balance(text, field, brackets=True)
     if words := dict.fromkeys(_LOWERCASE.findall(_QUOTED.sub('"x"', text))):
         message = f"PubMed may read lowercase {' and '.join(map(repr, words))} as a word. Write operators in capitals."
         warnings.append(Warn(code="lowercase_operator", message=message, terms=list(words)))

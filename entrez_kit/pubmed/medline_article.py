@@ -61,9 +61,9 @@ class MedlineRecord:
         """Return the values of a tag that are not empty."""
         return self._values.get(tag, [])
 
-    def get_first(self, tag: str) -> str:
-        """Return the first value of a tag; empty if the record has none."""
-        return next(iter(self.get_all(tag)), "")
+    def get_first(self, *tags: str) -> str:
+        """Return the first value of the first of these tags that the record has; empty if it has none of them."""
+        return next((value for tag in tags for value in self.get_all(tag)), "")
 
     def get_kinded(self, tag: str) -> list[tuple[str, str]]:
         """Return the kind and the value of each field such as "10.1/2 [doi]"."""
@@ -124,7 +124,7 @@ def _read_ids(record: MedlineRecord) -> Values:
 
 def _read_texts(record: MedlineRecord) -> Values:
     return {
-        "title": record.get_first("TI") or record.get_first("BTI"),
+        "title": record.get_first("TI", "BTI"),
         "vernacular_title": record.get_first("TT"),
         "abstract_sections": _read_sections(record.get_first("AB")),
         "abstract_copyright": record.get_first("CI"),

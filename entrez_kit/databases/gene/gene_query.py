@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from entrez_kit.core.query_input import check_entrez_balance
+from entrez_kit.core.query_input import check_balance
 from entrez_kit.databases.gene.models import MatchKind
 
 _ENTREZ: Final = re.compile(r'["\[\]*]|\S\s+(?:AND|OR|NOT)\s+\S')
@@ -36,7 +36,7 @@ class GeneQuery:
             InvalidInput: the query has Entrez syntax with an unpaired quotation mark, parenthesis or square bracket.
         """
         if _ENTREZ.search(text):
-            check_entrez_balance(text, "query")
+            check_balance(text, "query", brackets=True)
         conditions = ["alive[prop]"] if current_only else []
         if taxid is not None:
             conditions.append(f"txid{taxid}[Organism]")

@@ -91,7 +91,7 @@ def _find_csl_type(fields: Sequence[Field]) -> str:
 
 def _find_place(fields: Sequence[Field], kind: str) -> tuple[str | None, str | None, str | None]:
     """Return the pages, the number of an electronic article or of a report, and the issue."""
-    pages = "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
+    pages = _join_pages(fields)
     article_number, issue = get_first_value(fields, "C7"), get_first_value(fields, "IS", "CP")
     if kind.startswith("article"):
         return *page_and_number(pages or article_number, article_number), issue
@@ -99,6 +99,11 @@ def _find_place(fields: Sequence[Field], kind: str) -> tuple[str | None, str | N
         return pages or article_number, None, issue
     numbers = [value for tag in ("SN", "M1") for value in list_values(fields, tag) if not is_standard_number(value)]
     return pages, next(iter(numbers), issue), None
+
+
+def _join_pages(fields: Sequence[Field]) -> str:
+    """Return the first and the last page; empty without pages."""
+    return "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
 
 
 _WITHOUT_CONTAINER: Final = frozenset(("book", "report", "thesis"))
@@ -110,10 +115,9 @@ def _find_genre(fields: Sequence[Field], kind: str) -> str | None:
     """Return the kind of a work, for types that print it; M3 can also be the kind of a journal article, or a DOI."""
     if kind not in _WITH_GENRE:
         return None
-    kinds = [value for value in list_values(fields, "M3") if read_identifier(value) is None]
     if kind == "article":
         return "Preprint"
-    return next(iter(kinds), None)
+    return next((value for value in list_values(fields, "M3") if read_identifier(value) is None), None)
 
 
 def _list_book_authors(fields: Sequence[Field]) -> list[str]:
@@ -157,7 +161,9 @@ def convert_to_nbib(
     kind = get_first_value(fields, "TY")
     journal, short = get_first_value(fields, "T2", "JF", "JO"), get_first_value(fields, "J2", "JA")
     publisher = get_first_value(fields, "PB")
-    is_book = CSL_TYPES.get(kind or "") in ("book", "report", "chapter")
+    csl_type = CSL_TYPES.get(kind or "")
+    is_chapter = csl_type == "chapter"
+    is_book = is_chapter or csl_type in ("book", "report")
     yield "PMID", pmid or ""
     for number in list_values(fields, "SN"):
         if is_standard_number(number):
@@ -169,10 +175,11 @@ def convert_to_nbib(
     yield "TI", f"[{title}]." if own else title
     yield "TT", own or ""
     if is_book:
-        yield "BTI", journal or "" if kind in ("CHAP", "ECHAP") else title
-        yield "CTI", get_first_value(fields, "T3") or ("" if kind in ("CHAP", "ECHAP") else journal or "")
+        book, series = (journal, None) if is_chapter else (title, journal)
+        yield "BTI", book or ""
+        yield "CTI", get_first_value(fields, "T3") or series or ""
         yield "ETN", get_first_value(fields, "ET") or ""
-    yield "PG", "-".join(part for tag in ("SP", "EP") if (part := get_first_value(fields, tag)))
+    yield "PG", _join_pages(fields)
     yield "LID", f"{doi} [doi]" if doi else ""
     if (article_number := get_first_value(fields, "C7")) and not get_first_value(fields, "SP"):
         yield "LID", f"{article_number} [pii]"

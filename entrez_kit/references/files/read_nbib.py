@@ -7,8 +7,7 @@ from typing import Final
 from entrez_kit.base.medline_fields import MedlineLineError, read_fields
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number, read_medline_article
-from entrez_kit.pubmed.models import Article
+from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -33,10 +32,6 @@ class NbibFile(ReferenceFile):
     ) -> None:
         self._fields = records
         super().__init__(references, warnings)
-
-    def read_article(self, index: int) -> Article:
-        """Return a record as an article of PubMed."""
-        return read_medline_article(MedlineRecord(self._fields[index]))
 
     def get_original(self, index: int) -> OriginalRecord:
         """Return the fields and the text of a record."""
@@ -98,24 +93,22 @@ def _has_two(fields: list[tuple[str, str]]) -> bool:
 
 
 def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
-    def get_first(*tags: str) -> str | None:
-        return next((value for tag in tags for name, value in fields if name == tag and value), None)
-
+    record = MedlineRecord(fields)
     located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
-    pmid = find_identifier("pmid", get_first("PMID"))
+    pmid = find_identifier("pmid", record.get_first("PMID"))
     return Reference(
         key=pmid or f"line {line}",
         line=line,
-        title=get_first("TI", "BTI"),
+        title=record.get_first("TI", "BTI") or None,
         authors=_read_authors(fields),
-        journal=get_first("JT", "TA"),
-        year=find_year(get_first("DP", "DEP")),
-        volume=get_first("VI"),
-        issue=get_first("IP"),
-        pages=get_first("PG") or find_medline_number(MedlineRecord(fields)),
+        journal=record.get_first("JT", "TA") or None,
+        year=find_year(record.get_first("DP", "DEP")),
+        volume=record.get_first("VI") or None,
+        issue=record.get_first("IP") or None,
+        pages=record.get_first("PG") or find_medline_number(record),
         doi=find_identifier("doi", next(iter(located), None)),
         pmid=pmid,
-        pmcid=find_identifier("pmcid", get_first("PMC")),
+        pmcid=find_identifier("pmcid", record.get_first("PMC")),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from entrez_kit.base.identifiers import BOOKSHELF
 from entrez_kit.citations.csl import JOINER, SEASONS, to_one_line
 from entrez_kit.citations.titles import format_journal_title, split_titles
-from entrez_kit.citations.write_ris import BOOK_AUTHORS, join_ris_name, mark_group
+from entrez_kit.citations.write_ris import join_ris_name, mark_group, note_book_authors
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import is_existing_day, read_month
 from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
@@ -273,7 +273,7 @@ def convert_bibtex(
         elif name in _BIBTEX_TAGS:
             fields.append((_BIBTEX_TAGS[name], value))
         elif name == "bookauthor":
-            fields.append(("N1", f"{BOOK_AUTHORS}{'; '.join(map(name_author, book_authors))}"))
+            fields.append(("N1", note_book_authors(map(name_author, book_authors))))
         elif name in ("keywords", "keyword", "groups", "mendeley-tags"):
             fields += [("KW", word) for word in _split_keywords(value)]
         elif name not in _PLUMBING and name not in _READ_BY_REFERENCE:
@@ -345,7 +345,7 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
         *(("A2", name_author(read_csl_author(name))) for name in list_csl_names(item.get("editor"))),
     ]
     if names := list_csl_names(item.get("container-author")):
-        fields.append(("N1", f"{BOOK_AUTHORS}{'; '.join(name_author(read_csl_author(name)) for name in names)}"))
+        fields.append(("N1", note_book_authors(name_author(read_csl_author(name)) for name in names)))
     for name, value in item.items():
         text = value[0] if isinstance(value, list) and value and isinstance(value[0], str) else value
         if isinstance(text, bool) or not isinstance(text, str | int | float):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from entrez_kit.base.medline_fields import read_fields
 from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
 from entrez_kit.citations.style.preparation import find_standing_note
 from entrez_kit.citations.write_bibtex import write_bibtex_item
@@ -15,10 +16,10 @@ from entrez_kit.citations.write_files import FILES, write_csl_item
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Warn
+from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
 from entrez_kit.references.files.csl_values import clean_csl_item, read_article_number
-from entrez_kit.references.files.read_nbib import read_nbib
 from entrez_kit.references.files.tagged_fields import get_first_value, list_values
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.files_to_merge import read_files
@@ -75,7 +76,8 @@ def _read_article(entry: Entry) -> Article | None:
     """Return a MEDLINE record as an article of PubMed; None for other formats."""
     if entry.kind != "nbib" or entry.original.text is None:
         return None
-    return read_nbib(entry.original.text, entry.file).read_article(0)
+    fields = read_fields(entry.original.text.splitlines())
+    return read_medline_article(MedlineRecord([(field.tag, field.value) for field in fields if field.tag]))
 
 
 def convert_records(entries: Sequence[Entry], target: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 RECORDED_SETTINGS: Final = tuple(setting.name for setting in SETTINGS if setting.is_recorded and not setting.secret)
 RECORDED_CREDENTIALS: Final = tuple(setting.name for setting in SETTINGS if setting.is_recorded and setting.secret)
-"""The keys and e-mail addresses of which a recording has the names, and never the values."""
+"""A recording has the names of these keys and e-mail addresses, without their values."""
 
 
 def build_key(call: Call, redactor: Redactor) -> str:

@@ -36,7 +36,7 @@ def test_typographic_characters_are_replaced_and_reported(typed: str, sent: str)
 
 def test_a_search_reads_its_query_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("entrez_kit.core.query_input.check_balance", lambda query, field: read.append(query))
+    monkeypatch.setattr("entrez_kit.core.query_input.check_balance", lambda query, *_, **__: read.append(query))
     request = SearchRequest(query_term="read once OR \u201ctwice\u201d", author="Doe J", language="french")
 
     terms = [request.term(), request.effective_term(), request.query().text, request.query().text]

@@ -3,7 +3,7 @@
 import pytest
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.core.query_input import check_entrez_balance, normalize_date
+from entrez_kit.core.query_input import check_balance, normalize_date
 from entrez_kit.pubmed.search import SEARCH_ARTICLES
 from entrez_kit.pubmed.search_models import SearchRequest
 
@@ -54,7 +54,7 @@ def test_a_filter_value_that_could_add_a_clause_is_rejected(value: str) -> None:
 )
 def test_an_unbalanced_query_is_rejected_with_the_position(query: str, place: int, what: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        check_entrez_balance(query, "query_term")
+        check_balance(query, brackets=True)
 
     assert f"{what} at character {place}" in caught.value.message
     assert caught.value.details["position"] == place
@@ -62,7 +62,7 @@ def test_an_unbalanced_query_is_rejected_with_the_position(query: str, place: in
 
 @pytest.mark.parametrize("query", ['"a (b" AND ")" AND (c)', '"a [b" AND c[ti]', "[[18F]FDG]", "a] OR b"])
 def test_a_balanced_query_is_accepted_and_characters_in_quotes_are_ignored(query: str) -> None:
-    check_entrez_balance(query, "query_term")
+    check_balance(query, brackets=True)
 
 
 @pytest.mark.parametrize(
