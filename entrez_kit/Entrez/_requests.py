@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from entrez_kit.base.settings import Settings
     from entrez_kit.python.kit import EntrezKit
     from entrez_kit.services import Services
+    from entrez_kit.services.script_requests import ResultSets
 
 BIO_TRIES: Final = 3
 """Bio's default of ``max_tries``. Any other number replaces the setting."""
@@ -63,6 +64,7 @@ class Requests:
         self._lock = threading.RLock()
         self._kit: EntrezKit | None = None
         self._services: dict[Sender, Services] = {}
+        self._sets: ResultSets | None = None
         self._pid = getpid()
         atexit.register(self.close)
 
@@ -193,6 +195,7 @@ class Requests:
         with self._lock:
             kit, self._kit = self._kit, None
             services, self._services = list(self._services.values()), {}
+            self._sets = None
         if self._pid == getpid():  # a forked child must not close the connections of its parent
             for service in services:
                 service.close()
@@ -203,13 +206,15 @@ class Requests:
 
     def _answer(self, request: "Request") -> HTTPResponse:
         from entrez_kit.base.errors import EntrezKitError
-        from entrez_kit.services.script_requests import answer_request
+        from entrez_kit.services.script_requests import ResultSets, answer_request
 
         body = request.data.decode("utf-8") if isinstance(request.data, bytes) else urlsplit(request.full_url).query
         named = {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
         services = self._get_services(self._find_sender(named))
+        with self._lock:
+            sets = self._sets = self._sets or ResultSets()
         try:
-            reply = answer_request(services.eutils, request)
+            reply = answer_request(services.eutils, request, sets)
         except EntrezKitError as exc:
             return _raise_as_urllib(exc, request, services.settings)
         finally:
@@ -217,7 +222,7 @@ class Requests:
                 _warn(services.transport.notes.pop(0))
         if not reply.is_complete:
             endpoint = urlsplit(reply.url).path.rpartition("/")[2].partition(".")[0]
-            _warn(f"Every {endpoint} reply of NCBI has fewer records than the number that NCBI reports.")
+            _warn(f"Every {endpoint} reply of NCBI has fewer records than expected.")
         return make_response(reply.content, reply.content_type, reply.url)
 
 

@@ -1,5 +1,6 @@
 """Replies of EFetch: the rules for records in the format of rettype and retmode."""
 
+from collections.abc import Mapping
 from typing import Final
 
 from entrez_kit.services.transport import Expect
@@ -9,6 +10,12 @@ _PUBMED_ROOTS: Final = frozenset({"PubmedArticleSet", "PubmedBookArticleSet", "P
 _PUBMED_LIST_ROOTS: Final = frozenset({"IdList", "eFetchResult"})
 _PUBMED_RECORD: Final = r"<Pubmed(Book)?Article[\s>]"
 _MEDLINE_RECORD: Final = r"(?m)^PMID- "
+_TEXT_RECORDS: Final[Mapping[str, str]] = {
+    "fasta": r"(?m)^>",
+    **dict.fromkeys(("gb", "gbwithparts", "gp"), r"(?m)^LOCUS "),
+    **dict.fromkeys(("acc", "uilist"), r"(?m)^.*\S.*\n"),  # a last line without its end may be cut
+}
+"""By rettype: the regular expression that matches once per record."""
 
 
 def expect_records(db: str, rettype: str | None, retmode: str | None, id_count: int | None) -> Expect:
@@ -27,4 +34,4 @@ def expect_records(db: str, rettype: str | None, retmode: str | None, id_count: 
 
     if pubmed and rettype == "medline":
         return Expect("text", frozenset(), id_count, _MEDLINE_RECORD, read=READERS["medline"])
-    return Expect("text", read=READERS.get(rettype, bytes))
+    return Expect("text", frozenset(), id_count, _TEXT_RECORDS.get(rettype), read=READERS.get(rettype, bytes))

@@ -4,17 +4,22 @@
 derived from the parameters alone.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from entrez_kit.base.bio_entrez import ParsedRequest
+from entrez_kit.base.bio_entrez import MAX_RETMAX, ParsedRequest
+from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, expect_document
+from entrez_kit.services.fetched_records import read_names
 from entrez_kit.services.small_replies import (
+    MAX_PUBMED_RESULTS,
+    ESearchReply,
     incomplete_reply_error,
     is_uid,
     malformed_error,
@@ -27,30 +32,110 @@ if TYPE_CHECKING:
     from urllib.request import Request
 
 _DEFAULT_RETMAX: Final = "20"
+_MAX_JSON_SUMMARIES: Final = 500
+_MAX_SHORT_REPLIES: Final = 4
 
 
-def answer_request(eutils: EUtils, request: "Request") -> Reply[Any]:
+class ResultSets:
+    """The sizes of the result sets in NCBI's history that a script has used. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._sizes: dict[tuple[str, str], int] = {}
+
+    def add(self, found: object) -> None:
+        """Remember the size of the result set that a search has stored."""
+        if isinstance(found, ESearchReply) and found.web_env and found.query_key:
+            self._sizes[found.web_env, found.query_key] = found.count
+
+    def count_expected(self, eutils: EUtils, endpoint: str, parameters: Mapping[str, str]) -> int | None:
+        """Return how many records a request must return from its result set; None if that is unknown.
+
+        An ESearch request finds the size of a result set that EPost, ELink or another program has stored.
+        """
+        web_env, query_key = parameters.get("webenv", ""), parameters.get("query_key", "")
+        # Without retmax NCBI returns at least its default for searches.
+        start, page_size = parameters.get("retstart", "0"), parameters.get("retmax", _DEFAULT_RETMAX)
+        if not (web_env and query_key and is_uid(start) and is_uid(page_size)):
+            return None
+        if (web_env, query_key) not in self._sizes:
+            try:
+                counted = eutils.esearch(
+                    db=parameters.get("db", ""), term=f"#{query_key}", webenv=web_env, usehistory=True, retmax=0
+                )
+            except EntrezKitError:  # the reply to the request of the script explains it
+                return None
+            self._sizes[web_env, query_key] = counted.value.count
+        size = self._sizes[web_env, query_key]
+        if parameters.get("db", "").lower() == "pubmed":
+            size = min(size, MAX_PUBMED_RESULTS)
+        is_json = endpoint == "esummary" and parameters.get("retmode") == "json"
+        return max(0, min(int(page_size), size - int(start), _MAX_JSON_SUMMARIES if is_json else MAX_RETMAX))
+
+
+def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Reply[Any]:
     """Return the checked reply to a request that Bio.Entrez has built for a script.
 
-    If every attempt gets fewer ids or summaries than expected, the last reply is returned, and it is not complete.
+    If every attempt gets fewer ids, summaries or records than expected, the longest reply is returned, and it is not
+    complete. A reply to ids that do not exist is such a reply.
+
+    Args:
+        sets: the result sets of the script.
 
     Raises:
         EntrezKitError: the errors of ``EUtils``.
     """
     parsed = ParsedRequest.parse(request, CREDENTIALS)
-    expect = expect_reply(parsed.endpoint, parsed.parameters, parsed.ids)
+    endpoint, parameters, ids = parsed.endpoint, parsed.parameters, parsed.ids
+    expect = expect_reply(endpoint, parameters, ids)
+    expected = 0
+    if endpoint in ("efetch", "esummary"):
+        expected = len(set(ids)) if ids else sets.count_expected(eutils, endpoint, parameters) or 0
     if expect.format in ("xml", "json"):
-        if parsed.endpoint == "esearch":
-            expect = _check_search(expect, parsed.parameters)
-        elif parsed.endpoint == "esummary":
-            expect = _check_summaries(expect, parsed.ids)
-    return eutils.send_built(
-        parsed,
-        expect,
-        post=request.get_method() == "POST",
-        cacheable=parsed.parameters.get("cmd") != "neighbor_history",
-        partial=True,
-    )
+        if endpoint == "esearch":
+            expect = _check_search(expect, parameters)
+        elif endpoint == "esummary":
+            expect = _check_summaries(expect, ids, expected)
+
+    def send(*, fresh: bool = False) -> Reply[Any]:
+        return eutils.send_built(
+            parsed,
+            expect,
+            post=request.get_method() == "POST",
+            cacheable=parameters.get("cmd") != "neighbor_history",
+            fresh=fresh,
+            partial=True,
+        )
+
+    if endpoint == "efetch" and expected:
+        mode = parameters.get("retmode", "").lower()
+        return _send_until_complete(send, lambda content: _count_records(expect, mode, content), expected)
+    reply = send()
+    sets.add(reply.value)
+    return reply
+
+
+def _send_until_complete(
+    send: Callable[..., Reply[Any]], count: Callable[[bytes], int | None], expected: int
+) -> Reply[Any]:
+    """Send a request until its reply has the expected number of records, or NCBI repeats a number that is too small.
+
+    Text that NCBI cuts between two records looks complete.
+
+    Args:
+        send: sends the request; with ``fresh`` even if the reply is cached.
+        count: counts the records in a reply; None if its format does not allow it.
+        expected: the expected number of records.
+    """
+    shorter: dict[int, Reply[Any]] = {}
+    while True:
+        reply = send(fresh=bool(shorter))
+        received = count(reply.content)
+        if received is None or received >= expected:
+            return reply
+        is_repeated = received in shorter or reply.from_cache or len(shorter) == _MAX_SHORT_REPLIES - 1
+        shorter[received] = reply
+        if is_repeated:
+            return replace(shorter[max(shorter)], is_complete=False)
 
 
 def expect_reply(endpoint: str, parameters: Mapping[str, str], ids: Sequence[str]) -> Expect:
@@ -97,9 +182,17 @@ def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
     return replace(expect, read=read)
 
 
-def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
+def _count_records(expect: Expect, mode: str, content: bytes) -> int | None:
+    """Return the number of records in a reply of EFetch; None if its format does not allow it."""
+    if expect.record is not None:
+        return len(re.findall(expect.record.encode(), content))
+    names = read_names(content, None, mode)
+    return None if names is None else len(names)
+
+
+def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expect:
     expected_uids = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
-    is_countable = 0 < len(expected_uids) == len(ids)
+    is_countable = not ids or 0 < len(expected_uids) == len(ids)
     """False if a script names an id twice, names accessions, or separates ids in another way."""
 
     def read(content: bytes) -> Any:
@@ -107,11 +200,11 @@ def _check_summaries(expect: Expect, ids: Sequence[str]) -> Expect:
         if not is_countable:
             return None
         answered = find_uids(document)
-        if foreign := answered.described - expected_uids:
+        if expected_uids and (foreign := answered.described - expected_uids):
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
-        if (received := len(answered.uids & expected_uids)) < len(expected_uids):
+        if (received := len(answered.uids & (expected_uids or answered.uids))) < expected:
             raise incomplete_reply_error(
-                "esummary", f"{format_count(received, 'record')} instead of {len(expected_uids)}", content, answered
+                "esummary", f"{format_count(received, 'record')} instead of {expected:,}", content, answered
             )
         return answered
 

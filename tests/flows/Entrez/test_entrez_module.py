@@ -107,7 +107,7 @@ def test_a_binary_stream_has_the_status_and_the_headers_of_a_response(entrez: An
 def test_keywords_are_sent_unchanged_and_long_requests_use_post(entrez: Any, server: Loopback) -> None:
     entrez.esearch(db="gds", term="x", report="full", anything="else", nothing=None).close()
     many = ",".join(map(str, range(1, 151)))
-    server.always = Answer(FASTA, headers=TEXT)
+    server.always = Answer(b"".join(b">ZZ%d.1\nACGT\n" % number for number in range(1, 151)), headers=TEXT)
     stream = entrez.efetch(db="nuccore", id=many, rettype="fasta", retmode="text")
 
     first, second = server.seen
@@ -217,6 +217,81 @@ def test_a_list_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, s
 
     assert list(entrez.read(stream)["IdList"]) == ["11", "12"]
     assert caught[0].filename == __file__
+
+
+MEDLINE = [b"PMID- %d\nTI  - Invented.\nSO  - J. 2020.\n\n" % number for number in range(1, 5)]
+FASTA_RECORDS = [b">ZZ%d.1 invented\nACGT\n" % number for number in range(1, 5)]
+IDS = [b"%d\n" % number for number in range(1, 5)]
+FORMATS = [("pubmed", "medline", MEDLINE), ("nuccore", "fasta", FASTA_RECORDS), ("pubmed", "uilist", IDS)]
+
+
+def make_set(count: int) -> Answer:
+    return Answer(
+        b"<?xml version='1.0'?>\n<eSearchResult><Count>%d</Count><RetMax>0</RetMax><RetStart>0</RetStart>"
+        b"<QueryKey>1</QueryKey><WebEnv>MCID_stored_1</WebEnv><IdList/></eSearchResult>\n" % count
+    )
+
+
+@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
+@pytest.mark.parametrize("is_known", [True, False], ids=["own set", "set of another program"])
+def test_text_of_a_result_set_that_is_cut_between_two_records_is_requested_again(
+    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes], is_known: bool
+) -> None:
+    server.by_endpoint["esearch"] = make_set(4)
+    server.then(*(Answer(b"".join(part), headers=TEXT) for part in (records[:2], records)))
+    if is_known:
+        entrez.esearch(db=db, term="x", usehistory="y", retmax=0)
+    stream = entrez.efetch(db=db, webenv="MCID_stored_1", query_key="1", rettype=rettype, retmode="text", retmax=10)
+
+    assert stream.read() == b"".join(records).decode()
+    assert [request.endpoint for request in server.seen] == ["esearch", "efetch", "efetch"]
+
+
+@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
+def test_text_of_ids_that_is_cut_between_two_records_is_requested_again(
+    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes]
+) -> None:
+    server.then(*(Answer(b"".join(part), headers=TEXT) for part in (records[:3], records)))
+    with entrez.efetch(db=db, id="1,2,3,4", rettype=rettype, retmode="text") as stream:
+        assert stream.read() == b"".join(records).decode()
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
+def test_records_that_ncbi_repeatedly_omits_are_reported_also_from_the_cache(
+    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes]
+) -> None:
+    server.always = Answer(b"".join(records[:3]), headers=TEXT)
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="efetch reply of NCBI has fewer records") as caught:
+            stream = entrez.efetch(db=db, id="1,2,3,9", rettype=rettype, retmode="text")
+        assert stream.read() == b"".join(records[:3]).decode()
+        assert caught[0].filename == __file__
+
+    assert len(server.seen) == 2
+
+
+def test_the_last_pages_of_a_result_set_are_short_without_a_warning(entrez: Any, server: Loopback) -> None:
+    server.by_endpoint["esearch"] = make_set(4)
+    server.then(Answer(MEDLINE[3], headers=TEXT))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream = entrez.efetch(
+            "pubmed", WebEnv="MCID_stored_1", query_key="1", rettype="medline", retmode="text", retstart=3, retmax=3
+        )
+
+    assert stream.read() == MEDLINE[3].decode()
+    assert len(server.seen) == 2
+
+
+def test_an_unknown_result_set_is_reported_by_the_reply_to_the_script(entrez: Any, server: Loopback) -> None:
+    refused = b"<eFetchResult><ERROR>Unable to obtain query #1</ERROR></eFetchResult>"
+    server.by_endpoint["esearch"] = Answer(ESEARCH.replace(b"<Count>2</Count>", b"<ERROR>no set</ERROR>"))
+    server.always = Answer(refused, 400)
+
+    with pytest.raises(HTTPError) as caught:
+        entrez.efetch("pubmed", webenv="MCID_none", query_key="1", rettype="medline", retmode="text")
+    assert caught.value.code == 400
 
 
 # Identity of the sender
