@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BytesIO
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +11,7 @@ from entrez_kit.base.errors import EntityNotFound
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.flat_files import READERS
 from entrez_kit.services.small_replies import get_text, malformed_error, read_whole_number
+from entrez_kit.services.transport.replies import find_root_name
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
 """Fields of a document summary that identify its record."""
@@ -175,6 +177,28 @@ def _read_xml(content: bytes, known_names: frozenset[str]) -> list[FetchedNames]
         return _read_unknown(root, known_names)
     element, paths, length, sequence = _XML[root.tag]
     return [_read_element(child, paths, length, sequence) for child in root.iterchildren(element)]
+
+
+def count_xml_records(content: bytes) -> int | None:
+    """Count the records in XML of EFetch, with constant memory; None if its root element is unknown."""
+    from lxml import etree
+
+    root = find_root_name(content)
+    if root not in _XML:
+        return None
+    count = depth = 0
+    steps = etree.iterparse(
+        BytesIO(content), ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
+    )
+    try:
+        for event, element in steps:
+            depth += 1 if event == "start" else -1
+            if event == "end" and depth == 1:
+                count += 1
+                element.clear(keep_tail=True)
+    except etree.XMLSyntaxError:  # several documents in a row
+        return None
+    return count
 
 
 def _read_unknown(root: Any, known_names: frozenset[str]) -> list[FetchedNames] | None:

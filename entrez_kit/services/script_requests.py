@@ -16,7 +16,7 @@ from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, expect_document
-from entrez_kit.services.fetched_records import read_names
+from entrez_kit.services.fetched_records import count_xml_records
 from entrez_kit.services.small_replies import (
     MAX_PUBMED_RESULTS,
     ESearchReply,
@@ -107,8 +107,7 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
         )
 
     if endpoint == "efetch" and expected:
-        mode = parameters.get("retmode", "").lower()
-        return _send_until_complete(send, lambda content: _count_records(expect, mode, content), expected)
+        return _send_until_complete(send, partial(_count_records, expect), expected)
     reply = send()
     sets.add(reply.value)
     return reply
@@ -182,12 +181,11 @@ def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
     return replace(expect, read=read)
 
 
-def _count_records(expect: Expect, mode: str, content: bytes) -> int | None:
+def _count_records(expect: Expect, content: bytes) -> int | None:
     """Return the number of records in a reply of EFetch; None if its format does not allow it."""
     if expect.record is not None:
         return len(re.findall(expect.record.encode(), content))
-    names = read_names(content, None, mode)
-    return None if names is None else len(names)
+    return count_xml_records(content)
 
 
 def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expect:
