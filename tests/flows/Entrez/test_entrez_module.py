@@ -222,7 +222,13 @@ def test_a_list_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, s
 MEDLINE = [b"PMID- %d\nTI  - Invented.\nSO  - J. 2020.\n\n" % number for number in range(1, 5)]
 FASTA_RECORDS = [b">ZZ%d.1 invented\nACGT\n" % number for number in range(1, 5)]
 IDS = [b"%d\n" % number for number in range(1, 5)]
-FORMATS = [("pubmed", "medline", MEDLINE), ("nuccore", "fasta", FASTA_RECORDS), ("pubmed", "uilist", IDS)]
+ABSTRACTS = [b"%d. J. 2020.\n\nInvented.\n\nPMID: %d  [Indexed for MEDLINE]\n\n\n" % (n, n) for n in range(1, 5)]
+FORMATS = [
+    ("pubmed", "medline", MEDLINE),
+    ("pubmed", "abstract", ABSTRACTS),
+    ("nuccore", "fasta", FASTA_RECORDS),
+    ("pubmed", "uilist", IDS),
+]
 
 
 def make_set(count: int) -> Answer:
