@@ -13,7 +13,7 @@ _MEDLINE_RECORD: Final = r"(?m)^PMID- "
 _TEXT_RECORDS: Final[Mapping[str, str]] = {
     "fasta": r"(?m)^>",
     **dict.fromkeys(("gb", "gbwithparts", "gp"), r"(?m)^LOCUS "),
-    "abstract": r"(?m)^PMID: *[0-9]",  # of PubMed; the last line of a record
+    "abstract": r"(?m)^PMID: *[0-9]",  # of PubMed; one line of each record
     **dict.fromkeys(("acc", "uilist"), r"(?m)^.*\S.*\n"),  # a last line without its end may be cut
 }
 """By rettype: the regular expression that matches once per record."""
