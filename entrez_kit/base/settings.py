@@ -59,6 +59,9 @@ MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 """Ten years in seconds; without a limit, date arithmetic overflows."""
 
 
+# The declaration of a setting
+
+
 @dataclass(frozen=True)
 class Setting:
     """How one setting is read, limited and explained; ``Settings`` has its type and default.
@@ -97,6 +100,9 @@ class Setting:
 def define_setting(help: str, default: Any = None, **how: Any) -> Any:
     """Return a field of ``Settings`` with its default and its ``Setting``."""
     return field(default=default, metadata={"setting": Setting(help, **how)})
+
+
+# The settings
 
 
 @dataclass(frozen=True)
@@ -385,6 +391,33 @@ SETTINGS: Final = tuple(_complete_setting(item) for item in fields(Settings) if 
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
 
+def get_default(name: str) -> Any:
+    """Return the default of a setting."""
+    return next(item.default for item in fields(Settings) if item.name == name)
+
+
+def find_setting(name: str) -> Setting | None:
+    """Return the setting with this field name or variable name in any letter case; None if there is no such setting."""
+    wanted = name.strip().replace("-", "_")
+    for setting in SETTINGS:
+        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
+            return setting
+    return None
+
+
+def find_similar_settings(name: str) -> list[str]:
+    """Return the names of settings similar to a misspelt name, the most similar first."""
+    from difflib import get_close_matches
+
+    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
+    wanted = name.strip().replace("-", "_")
+    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in similar))
+
+
+# The sources of values
+
+
 def load_settings(
     overrides: Mapping[str, Any] | None = None,
     *,
@@ -433,6 +466,22 @@ def load_settings(
     )
 
 
+def locate_user_config(
+    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Path | None:
+    """Return the path of the user config, which may not exist; None without a home folder.
+
+    The file is not read, so that a file with an invalid value can be corrected.
+
+    Raises:
+        NotConfigured: the variable for the file or the home is invalid.
+    """
+    env = dict(os.environ if environ is None else environ)
+    flags: dict[str, Any] = {"config_file": config_file, "home": home}
+    values = _resolve(("home", "config_file"), _Sources(flags, env))[0]
+    return values.get("config_file") or _find_user_config(values.get("home"), env)
+
+
 @dataclass(frozen=True)
 class _Sources:
     """All sources of settings."""
@@ -464,6 +513,34 @@ def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], d
     return values, origins
 
 
+def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: list[str]) -> Path:
+    """Choose a writable folder, or else a private temporary one with a note."""
+    kind = name.removesuffix("_dir")
+    folder = home / kind if home else find_platform_folder(kind, env)
+    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
+        return folder  # a read-only corpus is used too
+    notes.append(
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
+        if home
+        else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
+        "Set ENTREZ_KIT_HOME to a writable folder."
+    )
+    return find_temporary_folder(notes) / kind
+
+
+def _find_project_file(working_dir: Path | None) -> Path | None:
+    try:
+        path = (working_dir or Path.cwd()) / PROJECT_FILE
+        return path if path.is_file() else None
+    except OSError:  # the working folder is missing or not accessible
+        return None
+
+
+def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
+    folder = home or find_platform_folder("config", env)
+    return folder / USER_FILE if folder else None
+
+
 def _read_files(
     project_file: Path | None, user_file: Path | None, must_exist: bool, notes: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -485,7 +562,7 @@ def _read_files(
 
 
 def _read_file(path: Path | None, notes: list[str], *, must_exist: bool = False) -> tuple[dict[str, Any], bool]:
-    """Return the content of a config file, and whether only its owner can read it; nothing if there is no file."""
+    """Return the content of a config file, and whether only its owner can read it; an empty content without a file."""
     if path is None or not (must_exist or _may_exist(path)):
         return {}, False
     from entrez_kit.base.toml_files import read_toml
@@ -529,25 +606,6 @@ def _is_outside(setting: Setting, raw: Any, allowed: tuple[int, int]) -> bool:
         return False
 
 
-def find_setting(name: str) -> Setting | None:
-    """Return the setting with this field name or variable name in any letter case; None if there is no such setting."""
-    wanted = name.strip().replace("-", "_")
-    for setting in SETTINGS:
-        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
-            return setting
-    return None
-
-
-def find_similar_settings(name: str) -> list[str]:
-    """Return the names of settings similar to a misspelt name, the most similar first."""
-    from difflib import get_close_matches
-
-    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
-    wanted = name.strip().replace("-", "_")
-    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
-    return list(dict.fromkeys(known[word] for word in similar))
-
-
 def _suggest_name(name: str) -> str:
     """Return the end of a message that suggests a setting for an unknown name."""
     if name in BY_NAME or len(name) > MAX_NAME:
@@ -559,16 +617,15 @@ def _suggest_name(name: str) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+# The checks of values
+
+
 def _clean(raw: Any) -> Any:
     """Return None for an empty string or a placeholder that a host did not replace, such as ``${user_config.KEY}``."""
     if not isinstance(raw, str):
         return raw
     text = raw.strip()
     return None if not text or re.fullmatch(r"\$\{[^{}]*\}", text) else text
-
-
-_TRUE: Final = {"true", "1", "yes", "on"}
-_FALSE: Final = {"false", "0", "no", "off"}
 
 
 def parse_value(setting: Setting, raw: Any) -> Any:
@@ -628,6 +685,10 @@ def _describe_numbers(setting: Setting) -> str:
         return "a whole number"
     limits = f"of {setting.low} or more" if setting.high is None else f"from {setting.low} to {setting.high}"
     return f"a whole number {limits}"
+
+
+_TRUE: Final = {"true", "1", "yes", "on"}
+_FALSE: Final = {"false", "0", "no", "off"}
 
 
 def _parse_flag(setting: Setting, raw: Any) -> bool:
@@ -700,52 +761,3 @@ _CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
     "path": _parse_path,
     "choice": _parse_choice,
 }
-
-
-def _find_project_file(working_dir: Path | None) -> Path | None:
-    try:
-        path = (working_dir or Path.cwd()) / PROJECT_FILE
-        return path if path.is_file() else None
-    except OSError:  # the working folder is missing or not accessible
-        return None
-
-
-def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
-    folder = home or find_platform_folder("config", env)
-    return folder / USER_FILE if folder else None
-
-
-def locate_user_config(
-    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Path | None:
-    """Return the path of the user config, which may not exist; None without a home folder.
-
-    The file is not read, so that a file with an invalid value can be corrected.
-
-    Raises:
-        NotConfigured: the variable for the file or the home is invalid.
-    """
-    env = dict(os.environ if environ is None else environ)
-    flags: dict[str, Any] = {"config_file": config_file, "home": home}
-    values = _resolve(("home", "config_file"), _Sources(flags, env))[0]
-    return values.get("config_file") or _find_user_config(values.get("home"), env)
-
-
-def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: list[str]) -> Path:
-    """Choose a writable folder, or else a private temporary one with a note."""
-    kind = name.removesuffix("_dir")
-    folder = home / kind if home else find_platform_folder(kind, env)
-    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
-        return folder  # a read-only corpus is used too
-    notes.append(
-        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
-        if home
-        else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
-        "Set ENTREZ_KIT_HOME to a writable folder."
-    )
-    return find_temporary_folder(notes) / kind
-
-
-def get_default(name: str) -> Any:
-    """Return the default of a setting."""
-    return next(item.default for item in fields(Settings) if item.name == name)
