@@ -8,7 +8,7 @@ from typing import Final
 from packaging_files import ROOT
 
 from entrez_kit.base.output_formats import FORMATS, Format
-from entrez_kit.base.settings import SETTINGS, Setting, describe_bounds, get_default
+from entrez_kit.base.settings import SETTINGS, Setting, get_default
 from entrez_kit.commands import _app, load_command
 
 README: Final = ROOT / "README.md"
@@ -87,7 +87,7 @@ def _wrap(text: str, indent: str = "") -> str:
 def describe_setting(setting: Setting) -> str:
     """Return the entry of a setting: its variables, name, description, values and default."""
     default = get_default(setting.name)
-    accepted = "true or false" if setting.kind == "flag" else describe_bounds(setting)
+    accepted = "true or false" if setting.kind == "flag" else _describe_bounds(setting)
     if setting.name == "format":
         others = [one.name for one in FORMATS if not one.can_be_default]
         accepted = f"the formats of guide `output` except {', '.join(others[:-1])} and {others[-1]}"
@@ -98,3 +98,12 @@ def describe_setting(setting: Setting) -> str:
     if default is None or setting.kind == "path":
         return text
     return f"{text} Default {str(default).lower() if setting.kind == 'flag' else default}."
+
+
+def _describe_bounds(setting: Setting) -> str:
+    """Return the accepted values as text, such as ``50..5000``; empty without a limit."""
+    if setting.choices:
+        return ", ".join(setting.choices)
+    if setting.high is not None:
+        return f"{setting.low}..{setting.high}"
+    return "" if setting.low is None else f"at least {setting.low}"

@@ -120,11 +120,11 @@ def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidI
 def _read_reference_ids(path: Path) -> list[str]:
     """Return one identifier for each record of a file of references."""
     from entrez_kit.references.files.reference_files import decode_file
-    from entrez_kit.references.merge.convert_records import list_record_ids, read_records
+    from entrez_kit.references.merge.convert_records import list_record_ids, read_record_files
     from entrez_kit.references.merge.merge_documents import FileToMerge
 
     text = decode_file(read_content(path), str(path)).text
-    return list_record_ids(read_records([FileToMerge(file=str(path), text=text)])[0])
+    return list_record_ids(read_record_files([FileToMerge(file=str(path), text=text)])[0])
 
 
 def is_article_id(word: str) -> bool:

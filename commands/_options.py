@@ -55,7 +55,7 @@ class Command(TyperCommand):
 
     def __init__(self, name: str | None, **attributes: Any) -> None:
         super().__init__(name, **attributes)
-        self.help = join_lines(self.help or "")
+        self.help = unwrap_lines(self.help or "")
         self.params = [*map(_adapt, self.params), *_list_common_options(self)]
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -74,7 +74,7 @@ class CommandGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.help = join_lines(self.help or "")
+        self.help = unwrap_lines(self.help or "")
         self.params = [*map(_adapt, self.params), *_list_common_options(self)]
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -154,7 +154,7 @@ def _begin(ctx: Any) -> None:
         open_recording(ctx.obj, ctx.command_path.partition(" ")[2])
 
 
-def join_lines(text: str) -> str:
+def unwrap_lines(text: str) -> str:
     """Join the lines that a docstring breaks within a sentence. An example keeps its own line."""
     paragraphs = []
     for paragraph in text.split("\n\n"):

@@ -12,28 +12,46 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from importlib import import_module
+from typing import Any, Final, TypeVar
 
 import typer
 
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.output_formats import Family, Format
+from entrez_kit.base.output_formats import Family, list_formats
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
 from ._formats import Job, Sink, View, Writer
 from ._state import Plan, State, is_terminal, refuse_fields, usage_error
 
-if TYPE_CHECKING:
-    from entrez_kit.services import Services
-
 Req = TypeVar("Req", bound=Request)
 Res = TypeVar("Res", bound=Result)
 
 _ANY_ID: Final = "1"
 """An input that every operation accepts; it takes the place of an empty list in the validation of the options."""
+
+_WRITERS: Final = {
+    "table": "tables.create_table_writer",
+    "json": "documents.create_json_writer",
+    "jsonl": "documents.create_lines_writer",
+    "yaml": "yaml.create_yaml_writer",
+    "csv": "rows.create_csv_writer",
+    "tsv": "rows.create_tsv_writer",
+    "ids": "plain.create_ids_writer",
+    "count": "plain.create_count_writer",
+    "md": "plain.create_page_writer",
+    "html": "printed.create_html_writer",
+    "docx": "printed.create_docx_writer",
+    "parquet": "parquet.create_parquet_writer",
+    **{one.name: "references.create_references_writer" for one in list_formats(Family.REFERENCES)},
+}
+"""The function in ``_formats`` that returns the writer of a format. Its module is imported when the format is selected.
+
+Text and XML have no function here, because views write them.
+"""
 
 
 def get_state(ctx: typer.Context) -> State:
@@ -230,27 +248,21 @@ def _run_and_write(
 ) -> Any:
     """Run an operation and write its result, or its outcomes as they arrive; return the answer."""
     services = get_state(ctx).services
+    answer: Any
     with operation.open_trace(services):
-        if isinstance(operation, StreamOperation) and not writer.whole:
+        if not isinstance(operation, StreamOperation):
+            answer = result = operation.run(services, request, opens_span=False)
+        elif writer.whole:  # the result collects the outcomes
+            answer = operation.outcomes(services, request)
+            collected = operation.collect_result(request, answer, writer.take_record)
+            result = operation.add_warnings(services, request, collected)
+        else:
             return _write_outcomes(ctx, operation.stream(services, request), writer, end_bar)
-        answer, result = _get_result(services, operation, request, writer)
         end_bar()
         get_state(ctx).warn_of_demo(tracing.get_current_trace())
         tell_warnings(ctx, result)
         print_result(writer, result)
         return answer
-
-
-def _get_result(
-    services: "Services", operation: Operation[Req, Res, Answer], request: Req, writer: Writer[Any]
-) -> tuple[Any, Res]:
-    """Run an operation and return its answer and its result: the result collects the outcomes that the answer has."""
-    if not isinstance(operation, StreamOperation):
-        result = operation.run(services, request, opens_span=False)
-        return result, result
-    outcomes = operation.outcomes(services, request)
-    collected = operation.collect_result(request, outcomes, writer.take_record)
-    return outcomes, operation.add_warnings(services, request, collected)
 
 
 def _write_outcomes(
@@ -359,62 +371,7 @@ def create_writer(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    return _import_writer(selected, job)
-
-
-def _import_writer(selected: Format, job: Job) -> Writer[Any]:
-    """Return the writer of a format, and import only its module; text and XML are written by views."""
-    match selected.name:
-        case "table":
-            from ._formats.tables import create_table_writer
-
-            return create_table_writer(job)
-        case "json":
-            from ._formats.documents import create_json_writer
-
-            return create_json_writer(job)
-        case "yaml":
-            from ._formats.yaml import create_yaml_writer
-
-            return create_yaml_writer(job)
-        case "jsonl":
-            from ._formats.documents import create_lines_writer
-
-            return create_lines_writer(job)
-        case "csv":
-            from ._formats.rows import create_csv_writer
-
-            return create_csv_writer(job)
-        case "tsv":
-            from ._formats.rows import create_tsv_writer
-
-            return create_tsv_writer(job)
-        case "ids":
-            from ._formats.plain import create_ids_writer
-
-            return create_ids_writer(job)
-        case "md":
-            from ._formats.plain import create_page_writer
-
-            return create_page_writer(job)
-        case "html":
-            from ._formats.printed import create_html_writer
-
-            return create_html_writer(job)
-        case "docx":
-            from ._formats.printed import create_docx_writer
-
-            return create_docx_writer(job)
-        case "count":
-            from ._formats.plain import create_count_writer
-
-            return create_count_writer(job)
-        case "parquet":
-            from ._formats.parquet import create_parquet_writer
-
-            return create_parquet_writer(job)
-        case _:
-            assert selected.family is Family.REFERENCES, f"a view has to write {selected}"
-            from ._formats.references import create_references_writer
-
-            return create_references_writer(job)
+    assert selected.name in _WRITERS, f"a view has to write {selected}"
+    module, _, function = _WRITERS[selected.name].partition(".")
+    writer: Writer[Any] = getattr(import_module(f"._formats.{module}", __package__), function)(job)
+    return writer

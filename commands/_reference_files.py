@@ -45,18 +45,18 @@ def select_files(typed: Sequence[str] | None, files: Sequence[Path] | None) -> l
     return found
 
 
-def read_entries(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
+def read_reference_files(ctx: typer.Context, files: Iterable[Path]) -> "list[Entry]":
     """Return the records of files in order, and print the warnings about the files.
 
     Raises:
         InvalidInput: a file cannot be read, or has no records.
     """
-    from entrez_kit.references.merge.convert_records import read_records as read_all
+    from entrez_kit.references.merge.convert_records import read_record_files
     from entrez_kit.references.merge.merge_documents import FileToMerge
 
     from ._reference_sources import read_file_to_merge
 
-    entries, warnings = read_all([FileToMerge.model_validate(read_file_to_merge(ctx, file)) for file in files])
+    entries, warnings = read_record_files([FileToMerge.model_validate(read_file_to_merge(ctx, file)) for file in files])
     for warning in warnings:
         warn(ctx, str(warning.message))
     return entries

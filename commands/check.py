@@ -8,8 +8,8 @@ import typer
 
 from entrez_kit.base.errors import Exit
 from entrez_kit.base.frontend_text import format_count
+from entrez_kit.base.name_lists import parse_names
 from entrez_kit.base.output_formats import BY_SUFFIX, Family
-from entrez_kit.base.settings import parse_names
 from entrez_kit.references.check.check_references import CHECK_FILE, Checks
 from entrez_kit.references.check.check_request import FileToCheck
 from entrez_kit.references.check.check_result import CheckResult, LeftOut, ReferenceChange

@@ -27,7 +27,7 @@ from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, describe_failure, read_inputs
 from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, get_state, plan, run, warn, was_typed
-from ._reference_files import describe_entry, read_entries, select_files, write_references
+from ._reference_files import describe_entry, read_reference_files, select_files, write_references
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
 
 app = App()
@@ -192,10 +192,10 @@ def _choose_styles(ctx: typer.Context) -> list[str]:
 
 def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: list[str], *, numbered: bool) -> None:
     """Cite each reference of files as the files have it; no request is sent."""
-    from entrez_kit.citations.style.format_entries import format_citations
+    from entrez_kit.citations.style.format_entries import format_styled_entries
     from entrez_kit.references.merge.convert_records import build_item, convert_records
 
-    entries = read_entries(ctx, files)
+    entries = read_reference_files(ctx, files)
     if output.format.family is Family.REFERENCES:
         write_references(ctx, entries, output.format.name)
         return
@@ -204,7 +204,7 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
     texts = {
         style: ["".join(convert_records([entry], style)) for entry in entries]
         if style in FILES
-        else format_citations(items, style, markup)
+        else format_styled_entries(items, style, markup)
         for style in styles
     }
     cited = [

@@ -69,7 +69,7 @@ def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> Non
         InvalidInput: no file was given, or an argument is an id.
     """
     from ._id_lists import is_article_id
-    from ._reference_files import read_entries, write_references
+    from ._reference_files import read_reference_files, write_references
 
     if not files:
         raise usage_error("--to needs a file of references.", "to", "Example: entrez-kit convert refs.bib --to ris")
@@ -80,7 +80,7 @@ def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> Non
             f"ids={ids[0]}",
             f"To write the record of an id, run `entrez-kit fetch {ids[0]} -f {target}`.",
         )
-    write_references(ctx, read_entries(ctx, files), target.name)
+    write_references(ctx, read_reference_files(ctx, files), target.name)
 
 
 @app.command("convert")

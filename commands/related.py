@@ -108,7 +108,7 @@ _CITATIONS: Final[View[RelationshipsResult]] = View(
     columns=build_columns("pmid", "style", "citation"),
     records_key="",  # in JSON the styles are members of the document
     total=lambda result: len(result.citations),
-    page=lambda record: _views.related.write_citation(record),
+    page=lambda record: _views.related.write_styled_citation(record),
     between="\n",
     title="Citations",
 )

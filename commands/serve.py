@@ -30,7 +30,7 @@ app = App(
 
 
 @app.callback(invoke_without_command=True)
-def serve(
+def serve_command(
     ctx: typer.Context,
     transport: Annotated[
         Literal["stdio", "http"] | None,

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
+from entrez_kit.base.name_lists import parse_names
 from entrez_kit.base.output_formats import Family
-from entrez_kit.base.settings import parse_names
 from entrez_kit.strategies.findings import CODES
 from entrez_kit.strategies.lint_strategy import LINT_STRATEGY, LintResult
 from entrez_kit.strategies.measure_recall import MEASURE_RECALL, RecallResult

@@ -47,10 +47,10 @@ def _render_entries(result: CitationsResult, style: str, width: int) -> Iterable
 
 
 def _render_entry(citation: FormattedCitation, style: str, width: int) -> RenderableType:
-    return render_entry(citation.citations[style], style, width, format_title(convert_to_data(citation), ""))
+    return render_citation(citation.citations[style], style, width, format_title(convert_to_data(citation), ""))
 
 
-def render_entry(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
+def render_citation(text: str, style: str, width: int, mark: Text | None = None) -> RenderableType:
     """Return one citation with a hanging indent. An entry of a file format keeps its lines."""
     if style in FILES:
         lines = "\n".join(remove_invisible(part) for part in text.rstrip("\n").split("\n"))

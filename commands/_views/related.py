@@ -10,7 +10,7 @@ from entrez_kit.relationships.related_documents import RelatedArticle, Relations
 
 from .._formats.fields import Record, convert_to_data
 from .articles import format_title
-from .citations import MAX_WIDTH, render_entry, render_heading
+from .citations import MAX_WIDTH, render_citation, render_heading
 from .markdown import escape, write_item
 from .tables import (
     WIDE,
@@ -66,7 +66,7 @@ def _render_citations(result: RelationshipsResult, console: Console) -> Renderab
     for style, text in result.citations.items():
         if len(result.citations) > 1:
             parts += [render_heading(style), Text("")]
-        parts += [render_entry(text, style, min(console.width, MAX_WIDTH)), Text("")]
+        parts += [render_citation(text, style, min(console.width, MAX_WIDTH)), Text("")]
     return Group(*parts[:-1])
 
 
@@ -138,6 +138,6 @@ def write_related(record: Record) -> str:
     return f"- {escape(text)}" + (f"  \n  <{address}>\n" if address else "\n")
 
 
-def write_citation(record: Record) -> str:
+def write_styled_citation(record: Record) -> str:
     """Return a citation as a section with the name of its style."""
     return f"## {escape(record['style'])}\n\n```\n{str(record['citation']).rstrip()}\n```\n"

@@ -28,7 +28,7 @@ def list_rows(result: Any) -> Iterator[Record]:
         yield {**convert_to_data(line), "begins": not place}
 
 
-def list_notes(record: Record) -> list[str]:
+def list_line_notes(record: Record) -> list[str]:
     """Return the differences of a line, its proof and its warnings."""
     proof = [_describe_proof(record["proof"])] if record.get("proof") else []
     return [*(record.get("loss") or ()), *proof, *(record.get("warnings") or ())]
@@ -63,7 +63,7 @@ def write_line(record: Record) -> str:
         _format_cell(original),
         _format_cell(record.get("pubmed") or ("" if record["kind"] in ("comment", "header") else "not translated")),
         str(record.get("label") or record["kind"]).replace("_", " "),
-        "<br>".join(_format_cell(note) for note in list_notes(record)),
+        "<br>".join(_format_cell(note) for note in list_line_notes(record)),
         _format_count(record),
     ]
     return (_HEAD if record.get("begins") else "") + f"| {' | '.join(cells)} |\n"
@@ -102,7 +102,8 @@ def _build_cells(line: "StrategyLine", has_counts: bool) -> Sequence[Text]:
         else []
     )
     notes += [
-        Text(to_line(note), style=LABELS.get(label, "") if note in line.loss else "dim") for note in list_notes(record)
+        Text(to_line(note), style=LABELS.get(label, "") if note in line.loss else "dim")
+        for note in list_line_notes(record)
     ]
     cells = [
         Text("" if line.number is None else str(line.number)),

@@ -237,7 +237,21 @@ def write_number(field: str, value: int | None) -> str | None:
     return str(value)
 
 
-def check_date(field: str, text: str | None) -> str | None:
+def select_dates(datetype: str | None, mindate: str | None, maxdate: str | None, reldate: int | None) -> dict[str, Any]:
+    """Return the parameters that select records by date: both bounds, or a number of days before today."""
+    if bool(mindate) != bool(maxdate):
+        missing, given, open_end = ("maxdate", "mindate", 3000) if mindate else ("mindate", "maxdate", "0001")
+        hint = f"Add {missing}; {open_end} means no limit."
+        raise invalid_argument(missing, f"is missing, and NCBI ignores {given} without it", hint=hint)
+    return {
+        "datetype": datetype,
+        "mindate": _check_date("mindate", mindate),
+        "maxdate": _check_date("maxdate", maxdate),
+        "reldate": write_number("reldate", reldate),
+    }
+
+
+def _check_date(field: str, text: str | None) -> str | None:
     """Return a date in a form that NCBI reads completely. Of any other form it ignores a part, so this is an error."""
     if text and not _DATE.fullmatch(text):
         raise wrong_value(field, "a date", text, "Write YYYY, YYYY/MM or YYYY/MM/DD.")

@@ -12,7 +12,6 @@ from entrez_kit.base.atomic_files import replace_private_file
 from entrez_kit.base.errors import InvalidInput, NotConfigured, StoreError, describe_os_error
 from entrez_kit.base.input_files import read_input
 from entrez_kit.base.settings import (
-    MAX_CONFIG_BYTES,
     SETTINGS,
     Setting,
     Settings,
@@ -21,6 +20,7 @@ from entrez_kit.base.settings import (
     parse_value,
     redact_value,
 )
+from entrez_kit.base.toml_files import MAX_CONFIG_BYTES
 
 if TYPE_CHECKING:
     from tomlkit import TOMLDocument

@@ -34,7 +34,7 @@ from entrez_kit.base.frontend_text import (
     Text,
     cut_middle,
     describe_wrong_value,
-    run,
+    suggest_command,
 )
 
 
@@ -293,7 +293,7 @@ class NotConfigured(EntrezKitError):
     code = "NOT_CONFIGURED"
     exit_code = Exit.NOT_CONFIGURED
     default_hint = FrontendText(
-        run("config show", "Ask the operator of the server to check its settings"),
+        suggest_command("config show", "Ask the operator of the server to check its settings"),
         PerFrontend(" to see every setting and where its value comes from.", "."),
     )
 

@@ -221,7 +221,7 @@ OFFLINE_SWITCH: Final = PerFrontend("--offline", "ENTREZ_KIT_OFFLINE", "offline=
 BASE_ADDRESS: Final = FrontendText("Check the base address", PerFrontend(" with `entrez-kit config show`", ""), ".")
 
 
-def run(command: str, tools: str) -> PerFrontend:
+def suggest_command(command: str, tools: str) -> PerFrontend:
     """Return the hint to run a terminal command; ``tools`` is the hint for agents instead."""
     return PerFrontend(f"Run `entrez-kit {command}`", tools, f"In a terminal run `entrez-kit {command}`")
 
@@ -231,7 +231,7 @@ def name_guide(name: str) -> PerFrontend:
     return PerFrontend(f"`entrez-kit guide {name}`", f"The guide `{name}`", f"`entrez-kit guide {name}`")
 
 
-REINDEX: Final = run("corpus reindex", "Ask the operator of the server to rebuild the index of the corpus")
+REINDEX: Final = suggest_command("corpus reindex", "Ask the operator of the server to rebuild the index of the corpus")
 GIVE_IDS: Final = FrontendText(
     "Give PMIDs (12345678), PMCIDs (PMC1234567) or DOIs (10.1000/xyz)",
     PerFrontend(", or a file that contains them with -i FILE", ""),

@@ -8,30 +8,19 @@ user is ignored. Keys and tokens come from a user config only if its owner alone
 
 import os
 import re
-import stat
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import IO, Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, get_args
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from entrez_kit.base import __version__
-from entrez_kit.base.errors import InvalidInput, NotConfigured, describe_os_error
-from entrez_kit.base.frontend_text import (
-    Argument,
-    FrontendText,
-    PerFrontend,
-    cut_end,
-    describe_wrong_value,
-    join_with,
-    list_choices,
-    name_guide,
-)
+from entrez_kit.base.errors import InvalidInput, NotConfigured
+from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, cut_end, list_choices
 from entrez_kit.base.output_formats import FORMATS
-from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder, is_foreign
+from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder
 
 PROJECT_FILE: Final = "entrez-kit.toml"
 USER_FILE: Final = "config.toml"
@@ -68,6 +57,9 @@ MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
 
 MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 """Ten years in seconds; without a limit, date arithmetic overflows."""
+
+
+# The declaration of a setting
 
 
 @dataclass(frozen=True)
@@ -108,6 +100,9 @@ class Setting:
 def define_setting(help: str, default: Any = None, **how: Any) -> Any:
     """Return a field of ``Settings`` with its default and its ``Setting``."""
     return field(default=default, metadata={"setting": Setting(help, **how)})
+
+
+# The settings
 
 
 @dataclass(frozen=True)
@@ -396,6 +391,33 @@ SETTINGS: Final = tuple(_complete_setting(item) for item in fields(Settings) if 
 BY_NAME: Final[Mapping[str, Setting]] = {setting.name: setting for setting in SETTINGS}
 
 
+def get_default(name: str) -> Any:
+    """Return the default of a setting."""
+    return next(item.default for item in fields(Settings) if item.name == name)
+
+
+def find_setting(name: str) -> Setting | None:
+    """Return the setting with this field name or variable name in any letter case; None if there is no such setting."""
+    wanted = name.strip().replace("-", "_")
+    for setting in SETTINGS:
+        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
+            return setting
+    return None
+
+
+def find_similar_settings(name: str) -> list[str]:
+    """Return the names of settings similar to a misspelt name, the most similar first."""
+    from difflib import get_close_matches
+
+    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
+    wanted = name.strip().replace("-", "_")
+    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
+    return list(dict.fromkeys(known[word] for word in similar))
+
+
+# The sources of values
+
+
 def load_settings(
     overrides: Mapping[str, Any] | None = None,
     *,
@@ -444,6 +466,22 @@ def load_settings(
     )
 
 
+def locate_user_config(
+    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Path | None:
+    """Return the path of the user config, which may not exist; None without a home folder.
+
+    The file is not read, so that a file with an invalid value can be corrected.
+
+    Raises:
+        NotConfigured: the variable for the file or the home is invalid.
+    """
+    env = dict(os.environ if environ is None else environ)
+    flags: dict[str, Any] = {"config_file": config_file, "home": home}
+    values = _resolve(("home", "config_file"), _Sources(flags, env))[0]
+    return values.get("config_file") or _find_user_config(values.get("home"), env)
+
+
 @dataclass(frozen=True)
 class _Sources:
     """All sources of settings."""
@@ -475,12 +513,40 @@ def _resolve(names: Iterable[str], sources: _Sources) -> tuple[dict[str, Any], d
     return values, origins
 
 
+def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: list[str]) -> Path:
+    """Choose a writable folder, or else a private temporary one with a note."""
+    kind = name.removesuffix("_dir")
+    folder = home / kind if home else find_platform_folder(kind, env)
+    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
+        return folder  # a read-only corpus is used too
+    notes.append(
+        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
+        if home
+        else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
+        "Set ENTREZ_KIT_HOME to a writable folder."
+    )
+    return find_temporary_folder(notes) / kind
+
+
+def _find_project_file(working_dir: Path | None) -> Path | None:
+    try:
+        path = (working_dir or Path.cwd()) / PROJECT_FILE
+        return path if path.is_file() else None
+    except OSError:  # the working folder is missing or not accessible
+        return None
+
+
+def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
+    folder = home or find_platform_folder("config", env)
+    return folder / USER_FILE if folder else None
+
+
 def _read_files(
     project_file: Path | None, user_file: Path | None, must_exist: bool, notes: list[str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Read both files and keep the settings that each may set; report the others in notes."""
-    project = read_toml(project_file, notes, own_only=True)[0] if project_file else {}
-    user, is_private = read_toml(user_file, notes, must_exist=must_exist, own_only=True) if user_file else ({}, False)
+    project, _ = _read_file(project_file, notes)
+    user, is_private = _read_file(user_file, notes, must_exist=must_exist)
     for table, where, in_project in ((project, PROJECT_FILE, True), (user, str(user_file), False)):
         ignored = [
             (name, why)
@@ -493,6 +559,26 @@ def _read_files(
         for name, _ in ignored:
             del table[name]
     return project, user
+
+
+def _read_file(path: Path | None, notes: list[str], *, must_exist: bool = False) -> tuple[dict[str, Any], bool]:
+    """Return the content of a config file, and whether only its owner can read it; an empty content without a file."""
+    if path is None or not (must_exist or _may_exist(path)):
+        return {}, False
+    from entrez_kit.base.toml_files import read_toml
+
+    return read_toml(path, notes, must_exist=must_exist)
+
+
+def _may_exist(path: Path) -> bool:
+    """Return whether a file exists, or cannot be examined: reading it then reports why."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _explain_refusal(name: str, raw: Any, *, in_project: bool, is_private: bool) -> str | None:
@@ -520,25 +606,6 @@ def _is_outside(setting: Setting, raw: Any, allowed: tuple[int, int]) -> bool:
         return False
 
 
-def find_setting(name: str) -> Setting | None:
-    """Return the setting with this field name or variable name in any letter case; None if there is no such setting."""
-    wanted = name.strip().replace("-", "_")
-    for setting in SETTINGS:
-        if wanted.lower() == setting.name or wanted.upper() in setting.variables:
-            return setting
-    return None
-
-
-def find_similar_settings(name: str) -> list[str]:
-    """Return the names of settings similar to a misspelt name, the most similar first."""
-    from difflib import get_close_matches
-
-    known = {word: setting.name for setting in SETTINGS for word in (setting.name, *setting.variables)}
-    wanted = name.strip().replace("-", "_")
-    similar = get_close_matches(wanted.lower(), list(known), n=3) + get_close_matches(wanted.upper(), list(known), n=3)
-    return list(dict.fromkeys(known[word] for word in similar))
-
-
 def _suggest_name(name: str) -> str:
     """Return the end of a message that suggests a setting for an unknown name."""
     if name in BY_NAME or len(name) > MAX_NAME:
@@ -550,16 +617,15 @@ def _suggest_name(name: str) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
+# The checks of values
+
+
 def _clean(raw: Any) -> Any:
     """Return None for an empty string or a placeholder that a host did not replace, such as ``${user_config.KEY}``."""
     if not isinstance(raw, str):
         return raw
     text = raw.strip()
     return None if not text or re.fullmatch(r"\$\{[^{}]*\}", text) else text
-
-
-_TRUE: Final = {"true", "1", "yes", "on"}
-_FALSE: Final = {"false", "0", "no", "off"}
 
 
 def parse_value(setting: Setting, raw: Any) -> Any:
@@ -621,13 +687,8 @@ def _describe_numbers(setting: Setting) -> str:
     return f"a whole number {limits}"
 
 
-def describe_bounds(setting: Setting) -> str:
-    """Return the accepted values as text, such as ``50..5000``; empty without a limit."""
-    if setting.choices:
-        return ", ".join(setting.choices)
-    if setting.high is not None:
-        return f"{setting.low}..{setting.high}"
-    return "" if setting.low is None else f"at least {setting.low}"
+_TRUE: Final = {"true", "1", "yes", "on"}
+_FALSE: Final = {"false", "0", "no", "off"}
 
 
 def _parse_flag(setting: Setting, raw: Any) -> bool:
@@ -700,164 +761,3 @@ _CONVERTERS: Final[Mapping[Kind, Callable[[Setting, Any], Any]]] = {
     "path": _parse_path,
     "choice": _parse_choice,
 }
-
-
-def _find_project_file(working_dir: Path | None) -> Path | None:
-    try:
-        path = (working_dir or Path.cwd()) / PROJECT_FILE
-        return path if path.is_file() else None
-    except OSError:  # the working folder is missing or not accessible
-        return None
-
-
-def _find_user_config(home: Path | None, env: Mapping[str, str]) -> Path | None:
-    folder = home or find_platform_folder("config", env)
-    return folder / USER_FILE if folder else None
-
-
-def locate_user_config(
-    config_file: Path | None = None, *, home: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Path | None:
-    """Return the path of the user config, which may not exist; None without a home folder.
-
-    The file is not read, so that a file with an invalid value can be corrected.
-
-    Raises:
-        NotConfigured: the variable for the file or the home is invalid.
-    """
-    env = dict(os.environ if environ is None else environ)
-    flags: dict[str, Any] = {"config_file": config_file, "home": home}
-    values = _resolve(("home", "config_file"), _Sources(flags, env))[0]
-    return values.get("config_file") or _find_user_config(values.get("home"), env)
-
-
-def _choose_folder(name: str, home: Path | None, env: Mapping[str, str], notes: list[str]) -> Path:
-    """Choose a writable folder, or else a private temporary one with a note."""
-    kind = name.removesuffix("_dir")
-    folder = home / kind if home else find_platform_folder(kind, env)
-    if folder and (can_write(folder) or (name == "data_dir" and (folder / CORPUS_FILE).is_file())):
-        return folder  # a read-only corpus is used too
-    notes.append(
-        f"{home} (ENTREZ_KIT_HOME) cannot be written; cache, corpus and copies are in a temporary folder."
-        if home
-        else "The home folder is missing or cannot be written; cache, corpus and copies are in a temporary folder. "
-        "Set ENTREZ_KIT_HOME to a writable folder."
-    )
-    return find_temporary_folder(notes) / kind
-
-
-Name = TypeVar("Name", bound=str)
-
-
-def parse_names(text: str | None, known: Sequence[Name], *, noun: str, argument: str, guide: str = "") -> list[Name]:
-    """Return the names in a comma-separated list, in the order of the known names.
-
-    Args:
-        text: the list; letter case does not matter, and a hyphen equals an underscore.
-        known: the known names.
-        noun: the kind of the names, for the reason of the error.
-        argument: the option or setting that has the list.
-        guide: the guide that explains the names, if a message cannot list all of them.
-
-    Raises:
-        InvalidInput: a name is unknown.
-    """
-    names = {name.replace("-", "_"): name for name in known}
-    selected = []
-    for part in filter(None, map(str.strip, (text or "").split(","))):
-        name = names.get(part.lower().replace("-", "_"))
-        if name is None:
-            from difflib import get_close_matches
-
-            near = get_close_matches(part.lower(), list[str](known), n=3)
-            hint = f"Did you mean {join_with(near, 'or')}?" if near else "Give one or several, separated by commas."
-            raise InvalidInput(
-                describe_wrong_value(Argument(argument), list_choices(known), part),
-                invalid_input=f"{argument}={part}",
-                recovery_hint=FrontendText(hint, " ", name_guide(guide), " lists all.") if guide else hint,
-                details={"reason": f"unknown_{noun}", "accepted": list(known)},
-            )
-        selected.append(name)
-    return [name for name in known if name in selected]
-
-
-def get_default(name: str) -> Any:
-    """Return the default of a setting."""
-    return next(item.default for item in fields(Settings) if item.name == name)
-
-
-# TOML files
-
-CONFIG: Final = PerFrontend("--config or ENTREZ_KIT_CONFIG", "ENTREZ_KIT_CONFIG")
-MAX_CONFIG_BYTES: Final = 64_000
-"""A config file is a page of text. A larger file is the wrong file, an endless device, or an attack on the parser."""
-
-MAX_QUOTED: Final = 300
-"""Maximum characters of the parser's message that are shown."""
-
-
-def _open_named(path: Path) -> IO[bytes]:
-    from entrez_kit.base.input_files import open_input
-
-    return open_input(path)
-
-
-def read_toml(
-    path: Path, notes: list[str], *, must_exist: bool = False, own_only: bool = False
-) -> tuple[dict[str, Any], bool]:
-    """Return the content of a TOML file, and whether only its owner can read it.
-
-    Args:
-        notes: gets a message if the file is ignored.
-        must_exist: whether a file that cannot be read is an error.
-        own_only: whether a file of another user is ignored.
-
-    Raises:
-        NotConfigured: it is not valid TOML, too large or nested too deep.
-    """
-    import tomllib
-
-    try:
-        with _open_named(path) if must_exist else path.open("rb") as file:
-            status = os.fstat(file.fileno())
-            if own_only and is_foreign(status):
-                notes.append(f"{path} belongs to another user; it is ignored")
-                return {}, False
-            body = file.read(MAX_CONFIG_BYTES + 1)
-        if len(body) > MAX_CONFIG_BYTES:
-            raise NotConfigured(
-                f"The config file {path} is larger than {MAX_CONFIG_BYTES} bytes.",
-                invalid_input=str(path),
-                recovery_hint=f"Correct {path}, or move it aside.",
-                details={"reason": "bad_toml"},
-            )
-        is_private = sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
-        return tomllib.loads(body.decode("utf-8-sig")), is_private
-    except FileNotFoundError:
-        if must_exist:
-            raise NotConfigured(
-                f"The config file {path} does not exist.",
-                invalid_input=str(path),
-                recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; it may be empty."),
-                details={"reason": "cannot_read"},
-            ) from None
-    except OSError as exc:
-        problem = f"{path} cannot be read ({describe_os_error(exc)})"
-        if must_exist:
-            raise NotConfigured(
-                problem,
-                invalid_input=str(path),
-                recovery_hint=FrontendText("Correct ", CONFIG, "."),
-                details={"reason": "cannot_read"},
-            ) from None
-        notes.append(f"{problem}; it is ignored")
-    except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too
-        problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
-        problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem
-        raise NotConfigured(
-            f"{path} is not valid TOML: {problem}",
-            invalid_input=str(path),
-            recovery_hint=f"Correct {path}, or move it aside.",
-            details={"reason": "bad_toml"},
-        ) from None
-    return {}, False

@@ -66,7 +66,7 @@ def build_csl_item(article: Article) -> Item:
 
 
 def build_style_item(article: Article) -> Item:
-    """Return a record as an item of CSL-JSON for ``format_citations``, with fields beyond CSL that its styles use.
+    """Return a record as an item of CSL-JSON for ``format_styled_entries``, with fields beyond CSL that its styles use.
 
     These are PubMed's initials of persons; ``species``, the organisms among the terms and in the italics of the title;
     ``medline-title``, NLM's journal abbreviation if it differs from the ISO one; and ``languages``, if there are

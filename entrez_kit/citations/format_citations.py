@@ -148,7 +148,7 @@ def format_articles(articles: list[Article], styles: Iterable[str], markup: Any 
         if style in FILES:
             written = [write_file_text(style, [article]) for article in articles]
         else:
-            written = formatted.format_citations(items, style, markup)
+            written = formatted.format_styled_entries(items, style, markup)
         for text, citation in zip(texts, written, strict=True):
             text[style] = citation
     return texts

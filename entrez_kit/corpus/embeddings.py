@@ -17,7 +17,8 @@ from entrez_kit.base.errors import EmbeddingsError, InvalidInput, LocalEmbedding
 from entrez_kit.base.extras import require
 from entrez_kit.base.frontend_text import OFFLINE_SWITCH, FrontendText, format_count
 from entrez_kit.base.input_files import read_input
-from entrez_kit.base.settings import MAX_CONFIG_BYTES, Settings
+from entrez_kit.base.settings import Settings
+from entrez_kit.base.toml_files import MAX_CONFIG_BYTES
 from entrez_kit.services.transport import is_loopback, is_within
 
 if TYPE_CHECKING:

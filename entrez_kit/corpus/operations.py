@@ -82,7 +82,7 @@ def sync_for_agents(services: Services, request: SyncRequest) -> SyncResult:
     return sync(services, request, max_new=MAX_NEW_FOR_AGENTS).result()
 
 
-def plan(services: Services, request: UserSyncRequest) -> SyncPlan:
+def count_before_sync(services: Services, request: UserSyncRequest) -> SyncPlan:
     """Count the records that a sync would check, without changing anything."""
     from entrez_kit.corpus.sync_search import plan_sync
 
@@ -188,7 +188,7 @@ SYNC_PLAN: Final = DocumentOperation(
     name=SYNC.name,
     request=UserSyncRequest,
     result=SyncPlan,
-    function=plan,
+    function=count_before_sync,
     command=SYNC.command,
     toolset=TOOLSET,
     title="Plan a sync",

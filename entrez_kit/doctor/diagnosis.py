@@ -49,7 +49,7 @@ def diagnose(
     save: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
     resolver: Resolver = resolve_host,
-    connector: Connector = hops.connect,
+    connector: Connector = hops.open_connection,
     find_route: Callable[[str], Route] = hops.find_route,
     asker: Asker | None = None,
     free_space: local.FreeSpace = measure_free_space,

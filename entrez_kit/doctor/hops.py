@@ -58,7 +58,7 @@ def find_route(url: str) -> Route:
     )
 
 
-def connect(address: str, port: int, seconds: float) -> socket.socket:
+def open_connection(address: str, port: int, seconds: float) -> socket.socket:
     """Open a connection to an address."""
     return socket.create_connection((address, port), timeout=seconds)
 

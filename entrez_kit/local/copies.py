@@ -18,7 +18,7 @@ from typing import Final
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import EntityNotFound, StoreError, wrong_value
-from entrez_kit.base.frontend_text import FrontendText, PerFrontend, join_names, run
+from entrez_kit.base.frontend_text import FrontendText, PerFrontend, join_names, suggest_command
 from entrez_kit.base.private_files import acquire_lock, make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -174,7 +174,7 @@ class Copy:
             return Segment(self.folder / INDEX / name)
         except StoreError as exc:
             hint = FrontendText(
-                run(f"local remove {self.name}", "Ask the operator of the server to remove the copy"),
+                suggest_command(f"local remove {self.name}", "Ask the operator of the server to remove the copy"),
                 ", and import it again.",
             )
             raise exc.copy_with(f"The copy {self.name!r} cannot be used. {exc.message}", hint) from None
@@ -309,7 +309,10 @@ def unpack_record(packed: bytes, path: Path) -> bytes:
         raise StoreError(
             f"The copy {path.parent.name!r} is damaged: {exc}.",
             recovery_hint=FrontendText(
-                run(f"local verify {path.parent.name} --full", "Ask the operator of the server to verify the copy"), "."
+                suggest_command(
+                    f"local verify {path.parent.name} --full", "Ask the operator of the server to verify the copy"
+                ),
+                ".",
             ),
             details={"reason": "corrupt", "path": str(path)},
         ) from None

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, describe_os_error
-from entrez_kit.base.frontend_text import Argument, FrontendText, Text, run
+from entrez_kit.base.frontend_text import Argument, FrontendText, Text, suggest_command
 from entrez_kit.base.tracing import FIDELITY_HEADER
 from entrez_kit.local.copies import Copy
 from entrez_kit.local.copy_mesh import StoredMesh
@@ -107,7 +107,9 @@ class CopyEntrez(LocalEntrez):
         hint: Text = FrontendText("Omit ", Argument("local"), " (or ENTREZ_KIT_LOCAL) to send the request.")
         if part == "mesh":
             hint = FrontendText(
-                run(f"local import {self._name} desc2026.xml", "Ask the operator of the server to import a MeSH file"),
+                suggest_command(
+                    f"local import {self._name} desc2026.xml", "Ask the operator of the server to import a MeSH file"
+                ),
                 " to add MeSH to the copy.",
             )
         return NotConfigured(

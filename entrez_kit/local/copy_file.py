@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from entrez_kit.base.errors import StoreError, describe_os_error
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.base.private_files import (
     Schema,
     SchemaObject,
@@ -254,7 +254,7 @@ def copy_error(path: Path, problem: str, reason: str, **details: object) -> Stor
     return StoreError(
         f"The copy {path.parent.name!r} cannot be used: {path.name} {problem}.",
         recovery_hint=FrontendText(
-            run(f"local remove {path.parent.name}", "Ask the operator of the server to remove the copy"),
+            suggest_command(f"local remove {path.parent.name}", "Ask the operator of the server to remove the copy"),
             ", and import it again. If another person gave you the copy, do not use it.",
         ),
         details={"reason": reason, "path": str(path), **details},

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.base.private_files import make_private_folder
 from entrez_kit.base.settings import Settings
 from entrez_kit.local.copies import find_folder
@@ -177,7 +177,7 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
             f"The copy {importer.folder.name!r} has none of NLM's files, so nothing can update it.",
             invalid_input=f"name={importer.folder.name}",
             recovery_hint=FrontendText(
-                run(
+                suggest_command(
                     f"local import {importer.folder.name} FILE...",
                     "Ask the operator of the server to import newer files",
                 ),
@@ -190,7 +190,7 @@ def _choose_files(importer: Importer, listing: Listing, *, only_new: bool) -> di
             f"The copy {importer.folder.name!r} has files of {max(applied).year}, and NLM has a new baseline.",
             invalid_input=f"name={importer.folder.name}",
             recovery_hint=FrontendText(
-                run(
+                suggest_command(
                     f"local mirror {importer.folder.name}",
                     "Ask the operator of the server to download the new baseline",
                 ),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.core.model import Result
 from entrez_kit.local.copy_file import read_fact
 from entrez_kit.local.file_order import FileNumber, find_next_place, parse_file_name
@@ -131,7 +131,7 @@ class ImportPlanner:
                 f"The copy {self._name!r} has a topic, so records cannot be imported into it.",
                 invalid_input=f"name={self._name}",
                 recovery_hint=FrontendText(
-                    run(f"local update {self._name}", "Ask the operator of the server to update the copy"),
+                    suggest_command(f"local update {self._name}", "Ask the operator of the server to update the copy"),
                     ", or import into another copy.",
                 ),
                 details={"reason": "topic_copy"},

@@ -182,7 +182,7 @@ class _Segments:
 
 
 def _write_record(event: FileEvent, source: SourceFile, number: int, file: IO[bytes]) -> tuple[RecordTerms, SortKeys]:
-    document = parse_record(event, source.path, number)
+    document = parse_record_element(event, source.path, number)
     terms, keys = read_terms(document)
     packed = pack(event.raw)
     edat = terms.numbers.get("edat", [0])[0]
@@ -200,7 +200,7 @@ def compute_digest(raw: bytes) -> bytes:
     return hashlib.blake2b(raw, digest_size=DIGEST_BYTES).digest()
 
 
-def parse_record(event: FileEvent, path: Path, number: int) -> Document:
+def parse_record_element(event: FileEvent, path: Path, number: int) -> Document:
     """Parse a record and check that it is well-formed. Undeclared namespace prefixes are accepted.
 
     Raises:

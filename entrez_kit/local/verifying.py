@@ -17,7 +17,7 @@ from entrez_kit.local.copy_file import read_fact, read_set
 from entrez_kit.local.file_events import FileEvent
 from entrez_kit.local.manifest import FOLDER
 from entrez_kit.local.packing import unpack
-from entrez_kit.local.prepare_file import compute_digest, parse_record
+from entrez_kit.local.prepare_file import compute_digest, parse_record_element
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.query.record_terms import VALUE_GAP, RecordTerms
 from entrez_kit.query.segments.search_index import SearchIndex
@@ -155,7 +155,7 @@ class _Verifier:
         if compute_digest(raw) != digest:
             self._add_problem("changed_record", f"PMID {pmid}: the record differs from the one that was imported")
             return
-        document = parse_record(FileEvent(pmid, version, raw), self._copy.path, slot)
+        document = parse_record_element(FileEvent(pmid, version, raw), self._copy.path, slot)
         terms, _ = read_terms(document)
         if slot not in self._copy.visible:
             return

@@ -110,7 +110,7 @@ class HistoryRetrieval(Retrieval):
             page = self.batches.request_records(
                 query_key=self._query_key, webenv=self._web_env, retstart=start, retmax=size
             )
-            longer = max(longer, page, key=len)
+            longer = max(longer, list(page.values()), key=len)
             if len(longer) >= size:
                 break
         return longer[:size]

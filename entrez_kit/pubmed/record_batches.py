@@ -123,7 +123,7 @@ class RecordBatches:
     def fetch_verified(self, pmids: list[str]) -> dict[str, Fetched]:
         """Fetch PMIDs, and verify that missing ones do not exist; a record that exists and is missing is an error."""
         try:
-            fetched = self._request_pmids(pmids)
+            fetched = self.request_records(pmids)
         except EntityNotFound:
             if self.services.eutils.known_uids("pubmed", pmids):
                 raise  # invalid PMIDs in the batch caused the refusal; smaller batches will return the others
@@ -132,7 +132,7 @@ class RecordBatches:
         if not missing:
             return fetched
         try:
-            fetched |= self._request_pmids(missing, fresh=True)
+            fetched |= self.request_records(missing, fresh=True)
             missing = [pmid for pmid in missing if pmid not in fetched]
             known_pmids = self.services.eutils.known_uids("pubmed", missing)
         except EntityNotFound:
@@ -141,12 +141,12 @@ class RecordBatches:
             return fetched | {pmid: Fetched.of_error(pmid, pmid, exc) for pmid in missing}
         return fetched | {pmid: Fetched.of_error(pmid, pmid, _withheld_error(pmid)) for pmid in known_pmids}
 
-    def _request_pmids(self, pmids: list[str], *, fresh: bool = False) -> dict[str, Fetched]:
-        requested = set(pmids)
-        return {item.input: item for item in self.request_records(pmids, fresh=fresh) if item.input in requested}
+    def request_records(self, ids: Sequence[str] | None = None, **options: Any) -> dict[str, Fetched]:
+        """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name.
 
-    def request_records(self, ids: Sequence[str] | None = None, **options: Any) -> list[Fetched]:
-        """Request records by their ids, or a page of a result set, which EFetch's parameters in ``options`` name."""
+        Returns:
+            The records by PMID, in the order of the reply.
+        """
         reply = self.services.eutils.efetch(
             db="pubmed",
             ids=ids,
@@ -158,11 +158,11 @@ class RecordBatches:
         self.method = reply.method
         if reply.url not in self.urls:
             self.urls.append(reply.url)
-        fetched: list[Fetched] = reply.value
+        fetched: dict[str, Fetched] = reply.value
         return fetched
 
-    def _read_reply(self, content: bytes, ids: Sequence[str] | None) -> list[Fetched]:
-        """Return the records of a reply.
+    def _read_reply(self, content: bytes, ids: Sequence[str] | None) -> dict[str, Fetched]:
+        """Return the records of a reply by PMID.
 
         Raises:
             UpstreamError: a record is invalid, comes twice or was not requested.
@@ -178,9 +178,10 @@ class RecordBatches:
         if ids is not None and (foreign := next((item for item in fetched if item.input not in ids), None)):
             raise malformed_error("efetch", f"the record {foreign.input}, which was not requested")
         fetched = [item for item in fetched if item.record is None or item.record.kind != "deleted"]
-        if len({item.input for item in fetched}) < len(fetched):
+        fetched_by_pmid = {item.input: item for item in fetched}
+        if len(fetched_by_pmid) < len(fetched):
             raise malformed_error("efetch", "it has a record twice")
-        return fetched
+        return fetched_by_pmid
 
     def _parse_records(self, content: bytes) -> "Iterator[Record]":
         from entrez_kit.pubmed.xml.records import read_records

@@ -187,8 +187,8 @@ class _IdRetrieval(Retrieval):
 
         def fetch(pmids: Sequence[str]) -> "list[Record]":
             fetched = self.batches.request_records(pmids)
-            fetched_by_pmid.update((item.input, item) for item in fetched)
-            return [item.record for item in fetched if item.record is not None]
+            fetched_by_pmid.update(fetched)
+            return [item.record for item in fetched.values() if item.record is not None]
 
         return resolve(
             self.batches.services, identifiers, self.batches.fetch_by_pmid if self.batches.medline else fetch

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, Literal
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, StoreError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.core.model import Result
 from entrez_kit.core.operation import DocumentOperation
@@ -91,7 +91,7 @@ def _select_works(review: Review, request: ScreenExportRequest) -> list[tuple[Re
         raise InvalidInput(
             f"The review in {request.folder} has records that were not compared for duplicates.",
             invalid_input=request.folder,
-            recovery_hint=FrontendText(run("review dedupe", "Deduplicate the records"), " first."),
+            recovery_hint=FrontendText(suggest_command("review dedupe", "Deduplicate the records"), " first."),
             details={"reason": "not_deduplicated"},
         )
     boxes = compute_flow(review)

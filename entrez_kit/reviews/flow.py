@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import Field, PrivateAttr
 
 from entrez_kit.base.errors import InvalidInput, InvariantFailure
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.core.model import Result, omit_if_empty
 from entrez_kit.reviews.decisions import AUTOMATION, STAGES, ScreeningDecision, Stage
 from entrez_kit.reviews.records import ReviewRecord
@@ -336,7 +336,8 @@ def check_sums(sets: Mapping[str, Collection[str]]) -> None:
             raise InvariantFailure(
                 f"The box {total} is not the sum of {', '.join(parts)}: {', '.join(wrong[:MAX_NAMED])}.",
                 recovery_hint=FrontendText(
-                    run("review dedupe", "Deduplicate the records again"), "; if the error persists, report it."
+                    suggest_command("review dedupe", "Deduplicate the records again"),
+                    "; if the error persists, report it.",
                 ),
                 details={"reason": "sum", "box": total, "records": wrong},
             )

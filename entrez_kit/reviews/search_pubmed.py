@@ -117,7 +117,7 @@ def _describe_line(line: StrategyLine) -> CountedLine:
     )
 
 
-def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:
+def fetch_with_absent(services: Services, pmids: Sequence[str]) -> tuple[dict[str, Article], list[str]]:
     """Fetch records; return them by the PMID that was asked for, and the PMIDs without a record.
 
     Raises:
@@ -147,7 +147,7 @@ def fetch_articles(services: Services, pmids: Sequence[str]) -> tuple[dict[str, 
 def fetch_records(services: Services, pmids: Sequence[str], run: int, warnings: list[Warn]) -> dict[str, ReviewRecord]:
     """Fetch the records of a search by PMID. A PMID without a record has a record with its number only."""
     begin_stage("Fetching records")
-    articles, absent = fetch_articles(services, pmids)
+    articles, absent = fetch_with_absent(services, pmids)
     if absent:
         pmids_text = format_count(len(absent), "PMID")
         message = f"PubMed listed {pmids_text} without a record: {', '.join(absent[:MAX_LISTED])}."

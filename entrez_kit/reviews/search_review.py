@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.core.model import Request, Warned
 from entrez_kit.core.operation import DocumentOperation
 from entrez_kit.reviews.folder import get_now, open_review, save_review
@@ -49,7 +49,7 @@ def search_review(services: Services, request: ReviewRequest) -> SearchReviewRes
                 "The strategy of this review was run before.",
                 invalid_input=request.folder,
                 recovery_hint=FrontendText(
-                    run("review update", "Update the review"), " to find new and changed records."
+                    suggest_command("review update", "Update the review"), " to find new and changed records."
                 ),
                 details={"reason": "searched_before"},
             )

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import Field
 
 from entrez_kit.base.errors import InvalidInput, RateLimited, StoreError, UpstreamError
-from entrez_kit.base.frontend_text import FrontendText, run
+from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.base.progress import begin_stage
 from entrez_kit.core.model import Warn, Warned
 from entrez_kit.core.operation import DocumentOperation
@@ -22,7 +22,7 @@ from entrez_kit.reviews.folder import Review, get_now, open_review, save_review
 from entrez_kit.reviews.journal import ChangeKind, RecordChange
 from entrez_kit.reviews.records import Gone, ReviewRecord, list_changes, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
-from entrez_kit.reviews.search_pubmed import fetch_articles, name_source, run_strategy
+from entrez_kit.reviews.search_pubmed import fetch_with_absent, name_source, run_strategy
 from entrez_kit.reviews.search_review import ReviewRequest
 from entrez_kit.reviews.show_status import warn_of_contradictions
 from entrez_kit.services import Services
@@ -89,7 +89,7 @@ def update_review(services: Services, request: UpdateRequest) -> UpdateResult:
             raise InvalidInput(
                 f"The review in {request.folder} has no search to compare with.",
                 invalid_input=request.folder,
-                recovery_hint=FrontendText(run("review search", "Run its strategy"), " first."),
+                recovery_hint=FrontendText(suggest_command("review search", "Run its strategy"), " first."),
                 details={"reason": "not_searched"},
             )
         since = last.certificate.searched_at
@@ -158,7 +158,7 @@ class _Update:
         """Change the records of the review, and return the changes."""
         pmids = dict.fromkeys([*self._current, *self._searched, *(imported.pmid or "" for imported in self._imported)])
         begin_stage("Fetching records")
-        articles, _ = fetch_articles(self._services, list(pmids))
+        articles, _ = fetch_with_absent(self._services, list(pmids))
         changes = []
         for pmid in self._current:
             if pmid not in self._searched:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, NotConfigured, StoreError
-from entrez_kit.base.frontend_text import FrontendText, format_count, run
+from entrez_kit.base.frontend_text import FrontendText, format_count, suggest_command
 from entrez_kit.base.ro_crate import CRATE
 from entrez_kit.citations.pandoc import convert_markdown
 from entrez_kit.core.model import Warn, Warned
@@ -62,7 +62,8 @@ def write_report(_: Services, request: ReviewRequest) -> ReportResult:
                 "The review has no records.",
                 invalid_input=request.folder,
                 recovery_hint=FrontendText(
-                    run("review search", "Run its strategy"), " or import the results of other databases first."
+                    suggest_command("review search", "Run its strategy"),
+                    " or import the results of other databases first.",
                 ),
                 details={"reason": "no_records"},
             )

@@ -110,7 +110,7 @@ class OtherShelf:
         terms.add_exact("aid", str(record.get("doi") or "").casefold(), str(record.get("pmcid") or "").casefold())
         terms.add_text("ids", str(record["id"]), str(record.get("doi") or ""))
         terms.add_value("language", str(record.get("language") or ""))
-        day = to_number(record["firstPublicationDate"])
+        day = parse_day(record["firstPublicationDate"])
         terms.add_number("pdat", day)
         filters = ["all"]
         filters += ["hasabstract"] if record.get("abstractText") else []
@@ -143,7 +143,7 @@ class OtherShelf:
 
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
-        return to_number(self._records[number]["firstPublicationDate"])
+        return parse_day(self._records[number]["firstPublicationDate"])
 
     def get_author(self, number: int) -> str:
         """Return the authors for sorting."""
@@ -159,7 +159,7 @@ def strip_markup(text: object) -> str:
     return _TAG.sub(" ", str(text or ""))
 
 
-def to_number(day: object) -> int:
+def parse_day(day: object) -> int:
     """Return 20240315 for "2024-03-15"."""
     return int(str(day).replace("-", ""))
 

@@ -34,7 +34,7 @@ def _read_pairs() -> Iterable[tuple[str, str, Sequence[str]]]:
 
 
 @cache
-def read_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
+def load_links() -> Mapping[str, Mapping[str, Sequence[str]]]:
     """Return the linked ids by name of the link and id, in both directions."""
     links: dict[str, dict[str, list[str]]] = {}
     for name, uid, others in _read_pairs():
@@ -62,12 +62,12 @@ class LinkedDatabase(Database):
     @cached_property
     def links(self) -> Sequence[LinkInfo]:
         """The links of the database, as EInfo lists them."""
-        names = sorted(name for name in read_links() if name.startswith(f"{self.name}_"))
+        names = sorted(name for name in load_links() if name.startswith(f"{self.name}_"))
         return [*super().links, *map(_describe_link, names)]
 
     def find_links(self, link: str, uid: str) -> Sequence[tuple[str, int]]:
         """Return the ids of the linked records, each with its score."""
-        links = read_links().get(link)
+        links = load_links().get(link)
         if links is None:
             return super().find_links(link, uid)
         others = links.get(self.to_canonical(uid) or "", ())

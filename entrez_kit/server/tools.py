@@ -20,8 +20,8 @@ from pydantic import ValidationError
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
 from entrez_kit.base.frontend_text import Frontend, NextCall, Text
+from entrez_kit.base.name_lists import parse_names
 from entrez_kit.base.redaction import Redactor
-from entrez_kit.base.settings import parse_names
 from entrez_kit.core.argument_errors import invalid_arguments
 from entrez_kit.core.model import UNKNOWN_ARGUMENT
 from entrez_kit.core.operation import Execution, Operation, execute, find_source_warning, internal_error

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, Unpack
 from entrez_kit.base.bio_entrez import (
     ParsedRequest,
     build_entrez_request,
-    check_date,
     check_ids,
     check_text,
     normalize_database,
+    select_dates,
     select_records,
     write_number,
 )
@@ -162,20 +162,13 @@ class EUtils(ServiceClient):
         """
         if not term.strip() and not query_key:
             raise invalid_argument("term", "is empty", hint="Give at least one search term.")
-        if bool(mindate) != bool(maxdate):
-            missing, given, open_end = ("maxdate", "mindate", 3000) if mindate else ("mindate", "maxdate", "0001")
-            hint = f"Add {missing}; {open_end} means no limit."
-            raise invalid_argument(missing, f"is missing, and NCBI ignores {given} without it", hint=hint)
         params = {
             "db": normalize_database(db),
             "term": term,
             "retmax": write_number("retmax", retmax),
             "retstart": write_number("retstart", retstart),
             "sort": sort,
-            "datetype": datetype,
-            "mindate": check_date("mindate", mindate),
-            "maxdate": check_date("maxdate", maxdate),
-            "reldate": write_number("reldate", reldate),
+            **select_dates(datetype, mindate, maxdate, reldate),
             "field": field,
             "usehistory": "y" if usehistory else None,
             "WebEnv": webenv,
@@ -367,7 +360,6 @@ class EUtils(ServiceClient):
             deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
             keep: returns whether a reply with this value may be cached.
         """
-        chosen = select_records(ids, webenv, query_key, None, None)
         params = {
             "dbfrom": normalize_database(dbfrom, "dbfrom"),
             "db": normalize_database(db) if db else None,
@@ -375,22 +367,18 @@ class EUtils(ServiceClient):
             "linkname": linkname,
             "term": term,
             "holding": holding,
-            "datetype": datetype,
-            "mindate": check_date("mindate", mindate),
-            "maxdate": check_date("maxdate", maxdate),
-            "reldate": write_number("reldate", reldate),
-            **chosen,
+            **select_dates(datetype, mindate, maxdate, reldate),
+            **select_records(ids, webenv, query_key, None, None),
             "retmode": retmode,
             "idtype": idtype,
         }
-        makes_history = cmd == "neighbor_history"
         return self._request(
             "elink",
             params,
             expect_document("elink", retmode),
             read,
             keep=keep,
-            cacheable=not makes_history,
+            cacheable=cmd != "neighbor_history",
             deadline_ms=deadline_ms,
         )
 

@@ -26,7 +26,7 @@ from pubmed_files import make_home_settings
 
 from entrez_kit.local.copies import copy_folder
 from entrez_kit.local.importing import import_files
-from entrez_kit.local.prepare_file import parse_record, prepare_file
+from entrez_kit.local.prepare_file import parse_record_element, prepare_file
 from entrez_kit.local.records.collection import read_terms
 from entrez_kit.local.source_files import SourceFile
 from entrez_kit.pubmed.xml.records import iter_records
@@ -105,7 +105,7 @@ def parse_articles(path: Path) -> int:
 def parse_terms(path: Path) -> int:
     """Extract the search terms of all records of a file."""
     events = SourceFile(path).read_events()
-    return sum(bool(read_terms(parse_record(event, path, 1))) for event in events)
+    return sum(bool(read_terms(parse_record_element(event, path, 1))) for event in events)
 
 
 def prepare(path: Path, folder: Path) -> None:

@@ -12,7 +12,7 @@ from pyroaring import BitMap
 
 from entrez_kit.corpus.search import index as lexical
 from entrez_kit.corpus.search.terms import IndexRow
-from entrez_kit.corpus.store.migrations import prepare
+from entrez_kit.corpus.store.migrations import migrate
 from entrez_kit.corpus.store.writing import add_members, queue_words
 from entrez_kit.query.segments.search_index import SearchIndex
 
@@ -36,7 +36,7 @@ def open_corpus(name: str = "") -> sqlite3.Connection:
         connection = _Connection(f"{folder}/corpus.db", isolation_level=None)
         weakref.finalize(connection, shutil.rmtree, folder, ignore_errors=True)
 
-    prepare(connection)
+    migrate(connection)
     return connection
 
 

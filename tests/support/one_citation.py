@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from entrez_kit.citations.csl import Item
-from entrez_kit.citations.style.format_entries import Markup, format_citations
+from entrez_kit.citations.style.format_entries import Markup, format_styled_entries
 
 
 def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "plain") -> str:
@@ -18,4 +18,4 @@ def format_citation(items: Item | Sequence[Item], style: str, markup: Markup = "
         NotConfigured: the citation processor or the styles are not installed.
     """
     several = [items] if isinstance(items, dict) else list(items)
-    return "\n".join(format_citations(several, style, markup))
+    return "\n".join(format_styled_entries(several, style, markup))

@@ -122,7 +122,7 @@ STYLES: Final[dict[str, Style]] = {
 """Styles that the citation processor formats."""
 
 
-def format_citations(items: Iterable[Item], style: str, markup: Markup = "plain") -> list[str]:
+def format_styled_entries(items: Iterable[Item], style: str, markup: Markup = "plain") -> list[str]:
     """Return the formatted entry of each item, in order.
 
     Raises:

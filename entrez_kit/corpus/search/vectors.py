@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from entrez_kit.base.errors import LocalEmbeddingsError, StoreError
-from entrez_kit.base.frontend_text import FrontendText, format_count, run
+from entrez_kit.base.frontend_text import FrontendText, format_count, suggest_command
 from entrez_kit.base.progress import report_progress
 from entrez_kit.corpus.embeddings import BATCH, Embedder, create_embedder
 from entrez_kit.corpus.search import index, neighbours, vector_index
@@ -107,7 +107,7 @@ def dimension_changed_error(model: str, before: int, now: int) -> LocalEmbedding
     return LocalEmbeddingsError(
         f"{model} now has {format_count(now, 'dimension')}, but the corpus's vectors have {before}.",
         recovery_hint=FrontendText(
-            run("corpus reindex --anew", "Ask the administrator of the server to recreate all vectors"), "."
+            suggest_command("corpus reindex --anew", "Ask the administrator of the server to recreate all vectors"), "."
         ),
         details={"reason": "dimension_changed", "model": model, "dim": now, "stored_dim": before},
     )

@@ -17,7 +17,7 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
 from entrez_kit.base.private_files import acquire_lock, list_database_files, make_private_database, make_private_folder
 from entrez_kit.base.sqlite_failures import DamagedData, Failure, find_failure
-from entrez_kit.corpus.store.migrations import prepare, transaction
+from entrez_kit.corpus.store.migrations import migrate, transaction
 
 BUSY_SECONDS: Final = 30.0
 """The time a writer waits for another writer; a batch of a sync takes a fraction of a second."""
@@ -205,7 +205,7 @@ def _connect(name: str, path: Path | None = None) -> _Connection:
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA synchronous=FULL")  # a committed batch survives a power cut
         connection.execute("PRAGMA cache_size=-32000")
-        prepare(connection)
+        migrate(connection)
     except BaseException:
         connection.close()
         raise

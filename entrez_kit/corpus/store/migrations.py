@@ -99,7 +99,7 @@ def get_current_format() -> int:
     return len(MIGRATIONS) + 1
 
 
-def prepare(connection: sqlite3.Connection) -> None:
+def migrate(connection: sqlite3.Connection) -> None:
     """Ensure that the file has the current schema; migrate it if not.
 
     All migrations run in one transaction, so that a file always has one complete format.

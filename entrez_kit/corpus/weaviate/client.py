@@ -13,7 +13,7 @@ from urllib.request import proxy_bypass
 
 from entrez_kit.base.errors import EntrezKitError, LocalIndexError, NotConfigured, VectorIndexError
 from entrez_kit.base.extras import require
-from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, run
+from entrez_kit.base.frontend_text import OFFLINE_SWITCH, Argument, FrontendText, suggest_command
 from entrez_kit.base.redaction import Redactor
 from entrez_kit.base.settings import Settings
 from entrez_kit.services.transport import is_loopback
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 GRPC_PORT: Final = 50051
 CLOUD: Final = (".weaviate.cloud", ".weaviate.network", ".weaviate.io", ".semi.technology")
 """Hosts of Weaviate Cloud, which have a separate host name for gRPC."""
-REBUILD: Final = run(
+REBUILD: Final = suggest_command(
     "corpus reindex --index weaviate", "Ask the administrator of the server to rebuild the index in Weaviate"
 )
 _CLASS: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,229}")

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from entrez_kit.base.mixed_content import INLINE
-from entrez_kit.pubmed.xml.located_records import invalid_response_error
+from entrez_kit.pubmed.xml.located_records import invalid_document_error
 
 MAX_DEPTH: Final = 100
 """PubMed's records have about 12 levels, formulas about 20 more; JSON encoders fail at a few hundred."""
@@ -27,7 +27,7 @@ def convert_element_to_json(element: Any) -> dict[str, Any]:
     while waiting:
         node, shell, depth = waiting.pop()
         if depth > MAX_DEPTH:
-            raise invalid_response_error(f"A PubMed record is nested deeper than {MAX_DEPTH} elements.")
+            raise invalid_document_error(f"A PubMed record is nested deeper than {MAX_DEPTH} elements.")
         children: list[Any] = []
         keeps_space = any(child.tag in _WITHIN_TEXT for child in node)
         _add_text(children, node.text, keeps_space)

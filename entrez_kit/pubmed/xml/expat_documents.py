@@ -22,7 +22,7 @@ from entrez_kit.pubmed.xml.located_records import (
     RECORDS,
     SETS,
     LocatedRecord,
-    invalid_response_error,
+    invalid_document_error,
     take_bytes,
 )
 
@@ -99,9 +99,9 @@ class _ExpatReader:
         if defect:
             raise self._build_error(defect) from defect
         if self._begin >= 0 and self._offset + self.waiting - self._begin > limits.MAX_RECORD_BYTES:
-            raise invalid_response_error(f"A PubMed record is larger than {limits.MAX_RECORD_BYTES >> 20} MB.")
+            raise invalid_document_error(f"A PubMed record is larger than {limits.MAX_RECORD_BYTES >> 20} MB.")
         if self._begin < 0 and self.waiting > limits.MAX_BETWEEN_BYTES:
-            raise invalid_response_error(f"{limits.MAX_BETWEEN_BYTES >> 20} MB of XML contain no PubMed record.")
+            raise invalid_document_error(f"{limits.MAX_BETWEEN_BYTES >> 20} MB of XML contain no PubMed record.")
 
     def _start_doctype(self, name: str, system: str | None, public: str | None, declares: int) -> None:
         if declares:
@@ -116,7 +116,7 @@ class _ExpatReader:
             if kind in RECORDS or kind in DELETIONS:
                 self._begin = self._parser.CurrentByteIndex
             elif kind == "ERROR":
-                raise invalid_response_error("NCBI's reply contains an error among the PubMed records.")
+                raise invalid_document_error("NCBI's reply contains an error among the PubMed records.")
         self._depth += 1
 
     def _begin_root(self, name: str, kind: str) -> None:
@@ -131,7 +131,7 @@ class _ExpatReader:
             self._level = 0
             self._around = (prologue, b"")
         else:
-            raise invalid_response_error(f"NCBI answered with <{kind[:50]}> instead of PubMed records.", root=kind[:50])
+            raise invalid_document_error(f"NCBI answered with <{kind[:50]}> instead of PubMed records.", root=kind[:50])
 
     def _end(self, name: str) -> None:
         self._depth -= 1
@@ -154,7 +154,7 @@ class _ExpatReader:
             return defect
         position = f" after {format_count(self._count, 'complete record')}" if self._count else ""
         reason = expat.ErrorString(defect.code) if isinstance(defect, expat.ExpatError) else str(defect)
-        return invalid_response_error(f"The PubMed XML is not well-formed{position}: {reason[: limits.MAX_MESSAGE]}")
+        return invalid_document_error(f"The PubMed XML is not well-formed{position}: {reason[: limits.MAX_MESSAGE]}")
 
 
 def _remove_namespace(record: Any) -> Any:
@@ -180,7 +180,7 @@ def _detect_encoding(data: bytes) -> str:
         if data.startswith(mark):
             return name
     if not data.startswith(b"<"):
-        raise invalid_response_error("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
+        raise invalid_document_error("NCBI's reply is not XML." if data else "NCBI's reply is empty.")
     declared = XML_ENCODING.match(data)
     label = declared[1].decode() if declared else "utf-8"
     try:
@@ -188,5 +188,5 @@ def _detect_encoding(data: bytes) -> str:
     except LookupError:
         name = ""
     if not _ENCODING.fullmatch(name):
-        raise invalid_response_error(f"The PubMed XML declares an unsupported encoding: {label[:50]!r}.")
+        raise invalid_document_error(f"The PubMed XML declares an unsupported encoding: {label[:50]!r}.")
     return "utf-8" if name.startswith("utf-") else name

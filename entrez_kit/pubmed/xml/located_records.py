@@ -21,7 +21,7 @@ PARSER_OPTIONS: Final[dict[str, Any]] = {
 }
 
 
-def invalid_response_error(message: str, **details: Any) -> UpstreamError:
+def invalid_document_error(message: str, **details: Any) -> UpstreamError:
     """Return the error for bytes that are not valid PubMed XML."""
     return UpstreamError(message, details={"reason": "invalid_response", **details})
 

@@ -24,7 +24,7 @@ from entrez_kit.pubmed.xml.book import determine_book_kind, read_book_fields
 from entrez_kit.pubmed.xml.common_parts import Fields
 from entrez_kit.pubmed.xml.element_json import convert_element_to_json
 from entrez_kit.pubmed.xml.limits import MAX_MESSAGE
-from entrez_kit.pubmed.xml.located_records import DELETIONS, LocatedRecord, invalid_response_error, parse_alone
+from entrez_kit.pubmed.xml.located_records import DELETIONS, LocatedRecord, invalid_document_error, parse_alone
 from entrez_kit.pubmed.xml.stream import Source, iter_elements
 from entrez_kit.services.known_shapes import XmlShape, log_drift
 
@@ -99,7 +99,7 @@ class Record:
         try:
             return parse_alone(self.raw)
         except etree.XMLSyntaxError as exc:
-            raise invalid_response_error(
+            raise invalid_document_error(
                 f"The PubMed record {self.pmid} is not well-formed: {exc.msg[:MAX_MESSAGE]}"
             ) from None
 
@@ -235,7 +235,7 @@ def _find_pmid(element: Any) -> tuple[str, str | None]:
         for own in element.iterfind(f"{path}/ArticleId"):
             if own.get("IdType") == "pubmed" and read_text(own):
                 return read_text(own), None
-    raise invalid_response_error("A PubMed record has no PMID.")
+    raise invalid_document_error("A PubMed record has no PMID.")
 
 
 def _split_deletions(located: LocatedRecord) -> Iterator[Record]:

@@ -280,7 +280,7 @@ def _sum_frequencies(parts: Sequence[tuple[Numbers, Scores]], size: int, there: 
     return records, table[records]
 
 
-def rank(
+def find_best_records(
     concepts: Sequence[Concept],
     segments: Sequence[tuple[int, Segment, Numbers]],
     wanted: Callable[[int, int], Mask | None],

@@ -330,7 +330,7 @@ class SearchIndex:
             there[np.array((records & BitMap(range(base, base + count))).to_array(), np.int64) - base] = True
             return there
 
-        return relevance.rank(concepts, list(self._lists), mask, formula, self._measures, limit)
+        return relevance.find_best_records(concepts, list(self._lists), mask, formula, self._measures, limit)
 
     def count_phrases(self, phrases: tuple[relevance.WordSequence, ...], formula: relevance.Formula) -> int:
         """Return how many records have one of some words and phrases in the word lists of a formula."""

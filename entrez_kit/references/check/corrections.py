@@ -133,7 +133,7 @@ def _read_field(reference: Reference, name: FieldName) -> str:
     return str(getattr(reference, name) or "")
 
 
-def list_changes(reference: Reference, correction: FieldUpdate) -> Iterator[tuple[FieldName, str, str]]:
+def list_corrected_fields(reference: Reference, correction: FieldUpdate) -> Iterator[tuple[FieldName, str, str]]:
     """Yield the fields that a correction changes, each with the old and the new text."""
     for name, value in correction.fields.items():
         yield name, _read_field(reference, name), format_field(name, value)
@@ -187,7 +187,7 @@ class Corrections:
         about: dict[str, Any] = {"file": outcome.file, "key": reference.key, "line": reference.line}
         if correction is not None:
             self.updates[index] = correction
-            for name, old, new in list_changes(reference, correction):
+            for name, old, new in list_corrected_fields(reference, correction):
                 self.changes.append(ReferenceChange(**about, field=name, old=old, new=new))
             if correction.note:
                 self.changes.append(ReferenceChange(**about, field="note", old="", new=correction.note))

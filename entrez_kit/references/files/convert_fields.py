@@ -16,7 +16,7 @@ from entrez_kit.references.files.field_values import (
     find_range,
     is_preprint,
     is_standard_number,
-    read_language,
+    parse_language,
 )
 from entrez_kit.references.files.references import find_year, parse_name
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
@@ -65,7 +65,7 @@ def convert_to_csl(fields: Sequence[Field], key: str, *, pmid: str | None, doi: 
         "publisher": publisher,
         "publisher-place": get_first_value(fields, "CY", "PP"),
         ("version" if kind in ("dataset", "software") else "edition"): parse_edition(get_first_value(fields, "ET")),
-        "language": read_language(get_first_value(fields, "LA") or ""),
+        "language": parse_language(get_first_value(fields, "LA") or ""),
         "abstract": get_first_value(fields, *ABSTRACT_TAGS),
         "keyword": join_keywords(list_values(fields, "KW")),
         "genre": _find_genre(fields, kind),
@@ -187,7 +187,7 @@ def convert_to_nbib(
     yield from _write_nbib_names(list_values(fields, *AUTHOR_TAGS), "FAU", "AU")
     yield from _write_nbib_names(list_values(fields, "A2", "ED", "A3"), "FED", "ED")
     for language in list_values(fields, "LA"):
-        yield "LA", _NLM_LANGUAGES.get(read_language(language), language)
+        yield "LA", _NLM_LANGUAGES.get(parse_language(language), language)
     if is_server := _find_csl_type(fields) == "article":
         journal, publisher = journal or publisher, None
     known = "Preprint" if is_server else _NLM_TYPES.get(kind or "")

@@ -25,7 +25,7 @@ _NUMBER_OF_BOOK: Final = re.compile(r"[0-9]{4}-?[0-9]{3}[0-9Xx]|(?:97[89][- ]?)?
 """An ISSN or ISBN."""
 
 
-def read_language(text: str) -> str:
+def parse_language(text: str) -> str:
     """Return the code of a language from its name, its code or NLM's code: "English", "en-US" and "eng" are en."""
     words = text.strip().rstrip(".").lower()
     return _CODES.get(words) or _CODES.get(re.split(r"[-_ ;,]", words)[0]) or text

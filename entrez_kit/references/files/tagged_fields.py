@@ -17,7 +17,7 @@ from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_name
 from entrez_kit.references.files.field_values import (
     is_preprint,
     parse_date_text,
-    read_language,
+    parse_language,
     write_ris_date,
 )
 from entrez_kit.references.files.references import RefAuthor, Reference
@@ -269,7 +269,7 @@ def convert_bibtex(
         elif name == "howpublished" and (address := _ADDRESS.search(value)):
             fields.append(("UR", address[0]))
         elif name in ("language", "langid"):
-            fields.append(("LA", read_language(value)))
+            fields.append(("LA", parse_language(value)))
         elif name in _BIBTEX_TAGS:
             fields.append((_BIBTEX_TAGS[name], value))
         elif name == "bookauthor":
@@ -355,7 +355,7 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
         elif name in ("keyword", "keywords"):
             fields += [("KW", word) for word in _split_keywords(str(text))]
         elif name == "language":
-            fields.append(("LA", read_language(str(text))))
+            fields.append(("LA", parse_language(str(text))))
         elif name == "number" and item.get("type") == "report":
             fields.append(("SN", text))
         elif name not in ("id", "type", "page", "number", "status", "PMID", "citation-key", "citation-label"):
@@ -385,7 +385,7 @@ def convert_nbib(lines: Sequence[Field], reference: Reference) -> tuple[Field, .
         elif tag == "OT":
             fields.append(("KW", value.removeprefix("*")))
         elif tag == "LA":
-            fields.append(("LA", read_language(value)))
+            fields.append(("LA", parse_language(value)))
         elif tag in ("IS", "ISBN"):
             fields.append(("SN", value.split(" ")[0]))
         elif tag == "AID" and value.endswith(" [bookaccession]"):

@@ -153,7 +153,7 @@ def _join_text(element: Any) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def read_pdf(content: bytes, name: str) -> Manuscript:
+def read_pdf_references(content: bytes, name: str) -> Manuscript:
     """Read the list under the references heading of a PDF.
 
     Raises:

@@ -78,9 +78,9 @@ def _read_by_suffix(content: bytes, name: str, suffix: str, beside: Beside, *, h
 
             return read_latex(content, name, beside)
         case ".pdf":
-            from entrez_kit.references.manuscripts.articles import read_pdf
+            from entrez_kit.references.manuscripts.articles import read_pdf_references
 
-            return read_pdf(content, name)
+            return read_pdf_references(content, name)
         case ".xml" | ".nxml" | ".jats":
             from entrez_kit.references.manuscripts.articles import read_article_xml
 

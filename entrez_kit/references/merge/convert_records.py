@@ -31,7 +31,7 @@ _RIS_IDS: Final = (("doi", ("DO",), "DO", "{}"), ("pmid", (), "AN", "PMID:{}"), 
 _NOT_IN_KEYS: Final = re.compile(r"[\s,{}()\"'%#~\\=]+")
 
 
-def read_records(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[Warn]]:
+def read_record_files(files: Sequence[FileToMerge]) -> tuple[list[Entry], list[Warn]]:
     """Return the records of files in order, and warnings about the files.
 
     Raises:

@@ -14,15 +14,10 @@ from typing import Final, Literal, NamedTuple
 from entrez_kit.base.frontend_text import join_with
 from entrez_kit.pubmed.comparison import begins
 from entrez_kit.pubmed.pages import is_article_number
-from entrez_kit.references.merge.record_pair import (
-    LOOSE_RATIO,
-    NEAR_RATIO,
-    AuthorAgreement,
-    Kind,
-    PlaceAgreement,
-    RecordPair,
-    TitleLevel,
-)
+from entrez_kit.references.merge.compare_authors import AuthorAgreement
+from entrez_kit.references.merge.compare_places import PlaceAgreement
+from entrez_kit.references.merge.compare_titles import LOOSE_RATIO, NEAR_RATIO, TitleLevel
+from entrez_kit.references.merge.record_pair import Kind, RecordPair
 from entrez_kit.references.merge.signatures import Signature, split_doi_version
 
 Relation = Literal["preprint", "part", "protocol", "conference", "version", "erratum", "reply", "another_publication"]
@@ -70,18 +65,18 @@ class PairVerdict:
 def compare_pair(first: Signature, second: Signature) -> PairVerdict | None:
     """Compare two records; None if they are different works."""
     pair = RecordPair(first, second)
-    if pair.has_same_pmid:
+    if pair.ids.has_same_pmid:
         return PairVerdict("same", f"same PMID {first.pmid}", SAME_PMID)
     if first.registrations & second.registrations:
         return PairVerdict("same", f"same registration {min(first.registrations & second.registrations)}", SAME_NUMBER)
-    if _are_identical(first, second) and not (pair.has_other_accessions or _has_contradicting_type(pair)):
+    if _are_identical(first, second) and not (pair.ids.has_other_accessions or _has_contradicting_type(pair)):
         return PairVerdict("same", "identical records", IDENTICAL)
-    if first.ids & second.ids and not pair.has_other_pmids:
+    if first.ids & second.ids and not pair.ids.has_other_pmids:
         database, number = min(first.ids & second.ids)
         return _compare_by_identifier(pair, f"same {database} number {number}", SAME_NUMBER)
-    if pair.has_same_doi:
+    if pair.ids.has_same_doi:
         return _compare_by_identifier(pair, f"same DOI {first.doi}", SAME_IDENTIFIER)
-    if first.pmcid and first.pmcid == second.pmcid:
+    if pair.ids.has_same_pmcid:
         return _compare_by_identifier(pair, f"same PMCID {first.pmcid}", SAME_IDENTIFIER)
     return _apply_rules(FAMILY_RULES, pair) or _compare_by_text(pair)
 
@@ -97,33 +92,32 @@ def _are_identical(first: Signature, second: Signature) -> bool:
 def find_conflict(first: Signature, second: Signature) -> str | None:
     """Return why two records are never merged automatically: identifiers, parts, kinds or issues that differ."""
     pair = RecordPair(first, second)
-    if pair.has_same_pmid:
+    if pair.ids.has_same_pmid:
         return None
     if identifiers := _find_other_identifiers(pair):
         return identifiers
     if pair.has_other_parts:
         return f"different parts: {first.part} and {second.part}"
-    if pair.has_same_doi:
+    if pair.ids.has_same_doi:
         return None
-    if pair.has_other_registrations:
+    if pair.ids.has_other_registrations:
         return f"different registrations: {min(first.registrations)} and {min(second.registrations)}"
     if kind := next((text for kind, text in _KINDS if pair.differs_in(kind)), None):
         return f"only one is {kind}"
-    if pair.has_common_identifier:
+    if pair.ids.has_common:
         return None
     if pair.has_other_issue:
         return "different issues"
-    if pair.has_other_accessions and not pair.is_title_at_page:
+    if pair.ids.has_other_accessions and not pair.is_title_at_page:
         return "different numbers in one database"
     return "a different word in the titles" if pair.has_other_word else None
 
 
 def _find_other_identifiers(pair: RecordPair) -> str | None:
     first, second = pair.first, pair.second
-    if pair.has_other_pmids:
+    if pair.ids.has_other_pmids:
         return f"different PMIDs: {first.pmid} and {second.pmid}"
-    has_other_dois = first.doi and second.doi and first.doi != second.doi
-    return f"different DOIs: {first.doi} and {second.doi}" if has_other_dois else None
+    return f"different DOIs: {first.doi} and {second.doi}" if pair.ids.has_other_dois else None
 
 
 class Rule(NamedTuple):
@@ -150,12 +144,12 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
     Databases also give one DOI to all abstracts of a meeting.
     """
     first, second, titles = pair.first, pair.second, pair.titles
-    if pair.has_other_pmids:
+    if pair.ids.has_other_pmids:
         return PairVerdict("undecided", f"{why}, but different PMIDs: {first.pmid} and {second.pmid}")
     if titles.level or not first.title or not second.title:
         if pair.has_other_parts:
             return PairVerdict("undecided", f"{why}, but different parts: {first.part} and {second.part}")
-        if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.has_same_title):
+        if pair.differs_in("is_erratum") or (pair.differs_in("is_reply") and not pair.titles.is_exact):
             return PairVerdict("undecided", f"{why}, but only one is a correction, comment or reply")
     if pair.has_other_authors and pair.has_other_pages and first.title and second.title and not titles.level:
         return None
@@ -167,14 +161,14 @@ def _compare_by_identifier(pair: RecordPair, why: str, strength: int) -> PairVer
 def _find_doubt(pair: RecordPair) -> str | None:
     """Return what contradicts a common identifier: two abstracts of a meeting differ in title, authors or pages."""
     titles, other_authors, other_pages = pair.titles, pair.has_other_authors, pair.has_other_pages
-    if pair.has_same_title and pair.has_specific_title:
+    if pair.titles.is_exact and pair.has_specific_title:
         return "different authors and first pages" if other_authors and other_pages else None
     if other_authors or other_pages:
         return f"different {'authors' if other_authors else 'first pages'}"
     if titles.level >= TitleLevel.NEAR or not (pair.first.title and pair.second.title):
         return None
     is_unsure = pair.has_other_word and not pair.has_same_pages
-    if pair.is_in_collection or pair.has_other_accessions or is_unsure:
+    if pair.is_in_collection or pair.ids.has_other_accessions or is_unsure:
         return "different titles"
     is_rewritten = titles.level or (pair.has_same_authors and titles.ratio >= CANDIDATE_RATIO)
     if is_rewritten or pair.has_same_pages or (pair.has_same_authors and pair.is_translated):
@@ -219,7 +213,7 @@ def _is_correction(pair: RecordPair) -> bool:
 
 
 def _is_reply(pair: RecordPair) -> bool:
-    return pair.differs_in("is_reply") and not pair.has_same_title and pair.has_similar_core
+    return pair.differs_in("is_reply") and not pair.titles.is_exact and pair.has_similar_core
 
 
 def _is_other_kind_or_author(pair: RecordPair) -> bool:
@@ -239,7 +233,7 @@ def _names_part(pair: RecordPair) -> bool:
     """Return whether titles with the same core name different parts, or only one names a part."""
     return (
         pair.first.part != pair.second.part
-        and not pair.has_same_title
+        and not pair.titles.is_exact
         and pair.titles.cores >= NEAR_RATIO
         and not pair.place.is_certain
         and not pair.place.is_whole
@@ -252,7 +246,7 @@ def _is_preprint(pair: RecordPair) -> bool:
 
 
 def _is_protocol(pair: RecordPair) -> bool:
-    has_core = pair.titles.cores >= PROTOCOL_RATIO and not pair.has_same_title
+    has_core = pair.titles.cores >= PROTOCOL_RATIO and not pair.titles.is_exact
     return pair.differs_in("is_protocol") and pair.has_same_authors and has_core
 
 
@@ -288,7 +282,7 @@ def _compare_by_text(pair: RecordPair) -> PairVerdict | None:
         return verdict
     if conflict := find_conflict(pair.first, pair.second):
         return PairVerdict("undecided", f"{verdict.why}; {conflict}")
-    is_supplement = not pair.has_same_title and pair.first.supplement != pair.second.supplement
+    is_supplement = not pair.titles.is_exact and pair.first.supplement != pair.second.supplement
     if is_supplement and not pair.place.is_certain:
         return PairVerdict("undecided", f"{verdict.why}; only one is in a supplement")
     return verdict
@@ -313,12 +307,12 @@ def _is_work_at_certain_place(pair: RecordPair) -> bool:
 
 
 def _are_authors_in_journal(pair: RecordPair) -> bool:
-    return pair.has_same_authors and bool(pair.place.journal) and pair.is_near_in_time
+    return pair.has_same_authors and bool(pair.place.journal) and pair.place.is_near_in_time
 
 
 def _has_contradicting_accessions(pair: RecordPair) -> bool:
     """Return whether a database has two records, and the title and its place do not show that they are one work."""
-    return pair.has_other_accessions and not pair.is_title_at_page
+    return pair.ids.has_other_accessions and not pair.is_title_at_page
 
 
 def _is_unclear_at_certain_place(pair: RecordPair) -> bool:
@@ -328,7 +322,7 @@ def _is_unclear_at_certain_place(pair: RecordPair) -> bool:
     if pair.titles.level >= TitleLevel.NEAR:
         return pair.has_specific_title or not pair.has_other_issue
     is_related = bool(pair.titles.level or pair.place.issue or pair.is_translated)
-    return is_related and pair.place.issue is not False and not pair.has_other_accessions
+    return is_related and pair.place.issue is not False and not pair.ids.has_other_accessions
 
 
 def _have_other_titles_or_authors(pair: RecordPair) -> bool:
@@ -353,7 +347,7 @@ def _has_contradicting_type(pair: RecordPair) -> bool:
 
 
 def _is_at_volume_and_page(pair: RecordPair) -> bool:
-    return bool(pair.place.volume and pair.place.page) and pair.is_near_in_time
+    return bool(pair.place.volume and pair.place.page) and pair.place.is_near_in_time
 
 
 def _is_work_at_place(pair: RecordPair) -> bool:
@@ -377,7 +371,7 @@ def _is_similar_at_place(pair: RecordPair) -> bool:
 
 def _has_other_number(pair: RecordPair) -> bool:
     """Return whether the last pages, the numbers in a database or the identifiers differ."""
-    has_identifiers = pair.has_other_accessions or _find_other_identifiers(pair) is not None
+    has_identifiers = pair.ids.has_other_accessions or _find_other_identifiers(pair) is not None
     return pair.place.last is False or has_identifiers
 
 
@@ -390,27 +384,27 @@ def _is_work_in_renamed_journal(pair: RecordPair) -> bool:
 
 
 def _has_title_and_authors(pair: RecordPair) -> bool:
-    return pair.has_same_title and pair.has_same_authors
+    return pair.titles.is_exact and pair.has_same_authors
 
 
 def _is_in_one_journal(pair: RecordPair) -> bool:
     """Return whether the journals agree, and nothing else of the place or the abstract differs."""
     agrees = bool(pair.place.journal) and not pair.place.list_differing()
-    return agrees and pair.is_near_in_time and pair.has_same_abstract is not False
+    return agrees and pair.place.is_near_in_time and pair.has_same_abstract is not False
 
 
 def _is_work_in_journal(pair: RecordPair) -> bool:
     if not _is_in_one_journal(pair) or not pair.has_same_authors:
         return False
     has_number = bool(pair.place.volume or pair.place.page)
-    if pair.has_same_title:
+    if pair.titles.is_exact:
         return has_number or pair.place.years == 0 or pair.has_same_abstract is True
     return has_number and pair.titles.level == TitleLevel.NEAR and not pair.titles.is_part
 
 
 def _is_page_without_authors(pair: RecordPair) -> bool:
     """Return whether title, page and year agree, and a record lacks the authors."""
-    return _is_in_one_journal(pair) and pair.has_same_title and bool(pair.place.page) and pair.place.years == 0
+    return _is_in_one_journal(pair) and pair.titles.is_exact and bool(pair.place.page) and pair.place.years == 0
 
 
 def _is_in_one_issue(pair: RecordPair) -> bool:
@@ -421,12 +415,12 @@ def _is_in_one_issue(pair: RecordPair) -> bool:
         pair.second.first_page.upper()
     )
     is_mistake = bool(place.last) or has_two_numbers
-    return in_issue and is_mistake and _has_title_and_authors(pair) and not pair.has_other_accessions
+    return in_issue and is_mistake and _has_title_and_authors(pair) and not pair.ids.has_other_accessions
 
 
 def _is_work_with_abstract(pair: RecordPair) -> bool:
     agrees = pair.has_same_abstract is True and _has_title_and_authors(pair)
-    return agrees and pair.is_near_in_time and not pair.place.list_differing()
+    return agrees and pair.place.is_near_in_time and not pair.place.list_differing()
 
 
 def _is_conference_contribution(pair: RecordPair) -> bool:
@@ -454,12 +448,12 @@ def _may_be_abstract(pair: RecordPair) -> bool:
 def _is_at_other_place(pair: RecordPair) -> bool:
     """Return whether the places or years of a work by the same authors differ too much for a mistake."""
     differing = pair.place.list_differing()
-    is_elsewhere = len(differing) > 1 or (bool(differing) and not pair.is_near_in_time)
+    is_elsewhere = len(differing) > 1 or (bool(differing) and not pair.place.is_near_in_time)
     return pair.has_same_authors and (is_elsewhere or (pair.place.years or 0) > 1)
 
 
 def _is_same_text(pair: RecordPair) -> bool:
-    return pair.has_same_authors and (pair.has_same_title or pair.has_same_abstract is True)
+    return pair.has_same_authors and (pair.titles.is_exact or pair.has_same_abstract is True)
 
 
 def _is_another_publication(pair: RecordPair) -> bool:
@@ -468,9 +462,9 @@ def _is_another_publication(pair: RecordPair) -> bool:
 
 def _has_no_contradiction(pair: RecordPair) -> bool:
     """Return whether no part of the place differs, and the authors agree, or only the title does."""
-    has_names = pair.has_same_authors or (pair.authors == AuthorAgreement.UNKNOWN and pair.has_same_title)
+    has_names = pair.has_same_authors or (pair.authors == AuthorAgreement.UNKNOWN and pair.titles.is_exact)
     is_contradicted = pair.titles.level < TitleLevel.NEAR and _has_other_number(pair)
-    return has_names and not pair.place.list_differing() and pair.is_near_in_time and not is_contradicted
+    return has_names and not pair.place.list_differing() and pair.place.is_near_in_time and not is_contradicted
 
 
 def _merge(base: int, per_level: int = 0, more: str = "") -> Callable[[RecordPair], PairVerdict]:
@@ -490,7 +484,7 @@ def _link_conference(_: RecordPair) -> PairVerdict:
 def _leave_open(pair: RecordPair) -> PairVerdict:
     contradictions = pair.place.list_differing()
     contradictions += ["issue"] if pair.has_other_issue else []
-    contradictions += ["number in one database"] if pair.has_other_accessions else []
+    contradictions += ["number in one database"] if pair.ids.has_other_accessions else []
     contradictions += ["type"] if pair.has_other_type else []
     remark = f", other {join_with(contradictions)}" if contradictions else ""
     if pair.differs_in_conference:

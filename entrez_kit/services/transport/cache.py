@@ -88,7 +88,7 @@ def cache_info(settings: Settings) -> CacheInfo:
     if not exists:
         return CacheInfo(path, exists=False)
     try:
-        with closing(connect(path, PATIENT_BUSY_MS)) as connection:
+        with closing(open_database(path, PATIENT_BUSY_MS)) as connection:
             entries, expired, oldest, newest = connection.execute(
                 f"SELECT COUNT(*), COALESCE(SUM(expires <= ?), 0), MIN(expires), MAX(expires) FROM {TABLE}",
                 (time.time(),),
@@ -106,7 +106,7 @@ def cache_info(settings: Settings) -> CacheInfo:
     )
 
 
-def connect(path: Path, busy_ms: int) -> sqlite3.Connection:
+def open_database(path: Path, busy_ms: int) -> sqlite3.Connection:
     """Open the file for reading and writing, and check its schema.
 
     Raises:
@@ -115,14 +115,14 @@ def connect(path: Path, busy_ms: int) -> sqlite3.Connection:
     """
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=busy_ms / 1000)
     try:
-        prepare(connection)
+        prepare_table(connection)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def prepare(connection: sqlite3.Connection) -> None:
+def prepare_table(connection: sqlite3.Connection) -> None:
     """Create the table if it is missing, and check the schema; if the table exists, this takes two reads.
 
     Raises:
@@ -171,7 +171,7 @@ def open_file(path: Path) -> sqlite3.Connection:
     give_up = time.monotonic() + BUSY_MS / 1000
     while True:
         try:
-            return connect(path, BUSY_MS)
+            return open_database(path, BUSY_MS)
         except sqlite3.OperationalError as exc:
             # SQLite does not wait when several processes switch a new file to WAL mode at the same time.
             if get_primary_code(exc) not in _LOCKED or time.monotonic() >= give_up:
@@ -339,7 +339,7 @@ class CacheFile:
                     self._use_memory(str(exc))
         if self._connection is None:
             self._connection = sqlite3.connect(MEMORY, isolation_level=None, check_same_thread=False)
-            prepare(self._connection)
+            prepare_table(self._connection)
         return self._connection
 
     def _forget_parent(self) -> None:

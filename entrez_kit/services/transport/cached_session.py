@@ -210,7 +210,7 @@ class _PatientFile:
 
     def __init__(self, path: Path) -> None:
         self.lock = RLock()
-        self._opened = cache.connect(path, cache.PATIENT_BUSY_MS)
+        self._opened = cache.open_database(path, cache.PATIENT_BUSY_MS)
 
     @contextmanager
     def connection(self, commit: bool = False) -> Iterator[sqlite3.Connection]:

@@ -79,11 +79,9 @@ class SingleFlight(Generic[T]):
         while True:
             with self._lock:
                 flight = self._flights.get(key)
-                leads = flight is None
                 if flight is None:
-                    flight = self._flights[key] = _SharedRequest()
-            if leads:
-                return self._lead(key, flight, work), True
+                    own = self._flights[key] = _SharedRequest()
+                    break
             if not flight.done.wait(max(0.0, deadline - time.monotonic())):
                 raise FollowerTimeout
             if flight.error is not None:
@@ -91,18 +89,16 @@ class SingleFlight(Generic[T]):
                 raise flight.error.copy_with() if isinstance(flight.error, EntrezKitError) else flight.error
             if flight.result is not None:
                 return flight.result, False
-
-    def _lead(self, key: str, flight: _SharedRequest[T], work: Callable[[], T]) -> T:
         try:
-            flight.result = work()
-            return flight.result
+            own.result = work()
+            return own.result, True
         except Exception as exc:
-            flight.error = exc
+            own.error = exc
             raise
         finally:
             with self._lock:
                 del self._flights[key]
-            flight.done.set()
+            own.done.set()
 
 
 class Transport:
@@ -294,7 +290,7 @@ class Transport:
         error: EntrezKitError
         try:
             return run_attempts(
-                lambda _: attempt(),
+                attempt,
                 retries=getattr(self._settings, POLICIES[call.service].retries),
                 deadline=outgoing.deadline,
                 backoff=self._backoff or Backoff(),

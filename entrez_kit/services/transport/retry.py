@@ -58,7 +58,7 @@ class Backoff:
 
 
 def run_attempts(
-    attempt: Callable[[int], T],
+    attempt: Callable[[], T],
     *,
     retries: int,
     deadline: float,
@@ -66,7 +66,7 @@ def run_attempts(
     sleep: Callable[[float], None],
     announce: Callable[[int, float, Retryable], None],
 ) -> T:
-    """Call ``attempt`` with 1, 2, ... until it returns, raises a final error or has no retries left.
+    """Call ``attempt`` until it returns, raises a final error or has no retries left.
 
     Args:
         retries: maximum number of attempts after the first.
@@ -82,7 +82,7 @@ def run_attempts(
     while True:
         number += 1
         try:
-            return attempt(number)
+            return attempt()
         except Retryable as exc:
             fault = exc
         doubtful += fault.at_most is not None

@@ -60,11 +60,11 @@ def test_a_sentence_on_a_help_page_breaks_only_at_the_end_of_a_full_line(
 
 def test_lines_of_a_sentence_are_joined_and_examples_keep_their_line() -> None:
 
-    assert _options.join_lines(
+    assert _options.unwrap_lines(
         "One sentence\non two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db"
     ) == ("One sentence on two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db")
-    assert _options.join_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
-    assert _options.join_lines("") == ""
+    assert _options.unwrap_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
+    assert _options.unwrap_lines("") == ""
 
 
 # The examples

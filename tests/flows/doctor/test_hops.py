@@ -26,7 +26,7 @@ from loopback_transport import find_free_port
 
 from entrez_kit.base.settings import Settings
 from entrez_kit.doctor import Check, diagnose
-from entrez_kit.doctor.hops import Route, call_with_timeout, connect
+from entrez_kit.doctor.hops import Route, call_with_timeout, open_connection
 from entrez_kit.services.transport.download.addresses import resolve_host
 
 # The way to NCBI
@@ -146,7 +146,7 @@ def test_an_address_family_that_delays_every_request_is_a_warning(settings: Sett
     def resolve_to_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise TimeoutError("timed out")
-        return connect(address, port, seconds)
+        return open_connection(address, port, seconds)
 
     with serve_connections(serve_nothing) as port:
         report = run_doctor(
@@ -167,7 +167,7 @@ def test_an_address_family_that_fails_at_once_is_not_reported(settings: Settings
     def resolve_to_v4(address: str, port: int, seconds: float) -> socket.socket:
         if ":" in address:
             raise OSError(101, "Network is unreachable")
-        return connect(address, port, seconds)
+        return open_connection(address, port, seconds)
 
     with serve_connections(serve_nothing) as port:
         report = run_doctor(

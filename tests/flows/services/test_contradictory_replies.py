@@ -85,7 +85,7 @@ def request_json(services: Services) -> Any:
 
 def request_records(services: Services, *, medline: bool = False) -> list[str]:
     # The public methods repeat the request for single records.
-    return [item.input for item in RecordBatches(services, medline=medline).request_records(["1", "2"])]
+    return list(RecordBatches(services, medline=medline).request_records(["1", "2"]))
 
 
 def request_links(services: Services) -> list[str]:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 from used_recordings import read_recording
 
 from entrez_kit.citations.csl import build_csl_item
-from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
 from entrez_kit.citations.write_files import FILES, write_file_text
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.summaries import parse_summaries
@@ -38,7 +38,7 @@ def test_the_electronic_location_is_the_number_of_the_article() -> None:
 
     assert [article.journal_info and article.journal_info.article_number for article in articles] == list(numbers)
     assert [item["number"] for item in items] == list(numbers)
-    written = {style: format_citations(items, style) for style in STYLES}
+    written = {style: format_styled_entries(items, style) for style in STYLES}
     written |= {name: [write_file_text(name, [article]) for article in articles] for name in FILES}
     for name, texts in written.items():
         assert [number for number, text in zip(numbers, texts, strict=True) if number not in text] == [], name
@@ -54,7 +54,7 @@ def test_a_publishers_code_is_not_an_article_number() -> None:
     assert [article.journal_info and article.journal_info.article_number for article in articles] == [None] * len(codes)
     assert not [item for item in items if "number" in item]
     # 7663763 is a number of the record, not of the article
-    assert not [text for text in format_citations(items, "apa") if "7663763" in text]
+    assert not [text for text in format_styled_entries(items, "apa") if "7663763" in text]
 
 
 def test_a_number_that_nlm_marks_as_invalid_is_ignored() -> None:
@@ -69,7 +69,7 @@ def test_pages_have_precedence_over_the_number_and_pages_equal_to_the_number_are
     assert both.journal_info is not None
     assert both.journal_info.article_number == "ciac769"
     assert build_csl_item(same)["number"] == "487"
-    assert "Article 487" in format_citations([build_csl_item(same)], "apa")[0]
+    assert "Article 487" in format_styled_entries([build_csl_item(same)], "apa")[0]
 
 
 def test_an_article_without_a_volume_is_ahead_of_print_and_has_no_number() -> None:
@@ -115,7 +115,7 @@ def test_every_recorded_article_with_a_number_and_no_pages_shows_it(real_data: P
     items = {pmid: build_csl_item(articles[pmid]) for pmid in wanted}
     assert {pmid: item.get("number") for pmid, item in items.items()} == wanted
     for style in STYLES:
-        for (pmid, number), text in zip(wanted.items(), format_citations(items.values(), style), strict=True):
+        for (pmid, number), text in zip(wanted.items(), format_styled_entries(items.values(), style), strict=True):
             assert number in text, (pmid, style, text)
     for name in FILES:
         for pmid, number in wanted.items():

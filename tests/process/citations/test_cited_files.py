@@ -7,12 +7,12 @@ from demo_articles import read_demo_articles
 from demo_files import list_demo_files
 
 from entrez_kit.citations.csl import build_style_item
-from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
 from entrez_kit.citations.write_files import write_file_text
 from entrez_kit.local.eutils.medline import render_medline
 from entrez_kit.local.records.collection import split_records
 from entrez_kit.local.records.document import Document
-from entrez_kit.references.merge.convert_records import build_item, convert_records, read_records
+from entrez_kit.references.merge.convert_records import build_item, convert_records, read_record_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
 
 SUFFIXES = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}
@@ -52,14 +52,14 @@ def write_file(form: str) -> str:
 def cite_articles(style: str) -> dict[str, str]:
     """Return the citations of the demo by PMID."""
     articles = read_demo_articles()
-    texts = format_citations(map(build_style_item, articles), style)
+    texts = format_styled_entries(map(build_style_item, articles), style)
     return {article.pmid: text for article, text in zip(articles, texts, strict=True)}
 
 
 def cite_file(text: str, form: str, style: str) -> dict[str, str]:
     """Return the citations of a file by PMID."""
-    entries, _ = read_records([FileToMerge(file=f"refs.{SUFFIXES[form]}", text=text)])
-    texts = format_citations([build_item(entry, for_style=True) for entry in entries], style)
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{SUFFIXES[form]}", text=text)])
+    texts = format_styled_entries([build_item(entry, for_style=True) for entry in entries], style)
     return {entry.keys["pmid"]: text for entry, text in zip(entries, texts, strict=True)}
 
 
@@ -89,7 +89,7 @@ CONVERTED = tuple((source, target) for source in SUFFIXES for target in SUFFIXES
 def test_a_record_of_a_converted_file_is_cited_like_the_record_of_its_pmid(
     source: str, target: str, style: str
 ) -> None:
-    entries, _ = read_records([FileToMerge(file=f"refs.{SUFFIXES[source]}", text=write_file(source))])
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{SUFFIXES[source]}", text=write_file(source))])
     cited = cite_file("".join(convert_records(entries, target)), target, style)
 
     expected = cite_articles(style)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from odd_csl_values import ODD_CSL_VALUES
 
-from entrez_kit.citations.style.format_entries import format_citations
+from entrez_kit.citations.style.format_entries import format_styled_entries
 from entrez_kit.references.files.csl_values import clean_csl_item
 
 
@@ -19,7 +19,7 @@ def test_an_incomplete_list_of_authors_is_cited_with_et_al(style: str) -> None:
         "issued": {"date-parts": [[1998]]},
     }
 
-    assert "et al" in format_citations([item], style)[0]
+    assert "et al" in format_styled_entries([item], style)[0]
 
 
 @pytest.mark.parametrize("style", ["the-lancet", "cell", "plos", "bmj", "science", "elsevier-harvard", "ieee"])
@@ -35,7 +35,7 @@ def test_the_number_of_an_article_is_printed_in_every_style(style: str) -> None:
         "issued": {"date-parts": [[2019]]},
     }
 
-    assert "e47969" in format_citations([item], style)[0]
+    assert "e47969" in format_styled_entries([item], style)[0]
 
 
 def test_odd_values_of_csl_files_are_cited() -> None:
@@ -45,5 +45,5 @@ def test_odd_values_of_csl_files_are_cited() -> None:
     ]
 
     for style in ("apa", "the-lancet"):
-        cited: list[Any] = format_citations(items, style)
+        cited: list[Any] = format_styled_entries(items, style)
         assert len(cited) == len(items)

@@ -8,7 +8,7 @@ from one_citation import format_citation
 from project_paths import DATA
 
 from entrez_kit.citations.csl import Item, build_csl_item
-from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
 from entrez_kit.pubmed.xml.records import iter_records
 
 
@@ -23,7 +23,7 @@ def read_items() -> dict[str, Item]:
 @cache
 def format_all(style: str) -> dict[str, str]:
     """Return all records in one style, formatted at once."""
-    return dict(zip(read_items(), format_citations(read_items().values(), style), strict=True))
+    return dict(zip(read_items(), format_styled_entries(read_items().values(), style), strict=True))
 
 
 def read_golden() -> Iterator[tuple[str, str, str]]:
@@ -61,4 +61,4 @@ def test_an_entry_is_the_same_alone_and_in_a_list(style: str) -> None:
 def test_entries_are_in_the_order_of_the_items(style: str) -> None:
     backwards = list(read_items().values())[::-1]
 
-    assert format_citations(backwards, style) == list(format_all(style).values())[::-1]
+    assert format_styled_entries(backwards, style) == list(format_all(style).values())[::-1]

@@ -13,7 +13,7 @@ from sampled_cases import take_sample
 from used_recordings import read_recording
 
 from entrez_kit.citations.csl import Item, build_style_item
-from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
 from entrez_kit.pubmed.xml.records import iter_records
 
 AUTHORS = {"apa": 20, "mla": 2, "vancouver": 6, "ama": 6, "chicago": 6, "nature": 5}
@@ -44,7 +44,7 @@ def cite_recorded(folder: Path) -> dict[str, tuple[Element, dict[str, str]]]:
     wanted = take_sample(wanted, 0.4)
     texts: dict[str, dict[str, str]] = {pmid: {} for pmid in wanted}
     for style in STYLES:
-        for pmid, text in zip(wanted, format_citations([items[pmid] for pmid in wanted], style), strict=True):
+        for pmid, text in zip(wanted, format_styled_entries([items[pmid] for pmid in wanted], style), strict=True):
             texts[pmid][style] = text
     return {pmid: (elements[pmid], texts[pmid]) for pmid in wanted}
 

@@ -13,7 +13,7 @@ from entrez_kit.base.errors import EntrezKitError, NotConfigured
 from entrez_kit.citations import pandoc
 from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
 from entrez_kit.citations.style.adaptation import adapt_style
-from entrez_kit.citations.style.format_entries import STYLES, format_citations
+from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
 from entrez_kit.citations.style.preparation import find_standing_note, normalize_quotes
 from entrez_kit.pubmed.models import Article
 
@@ -41,7 +41,7 @@ def test_several_items_have_one_line_each() -> None:
 
 
 def test_no_items_give_no_citations() -> None:
-    assert format_citations([], "apa") == []
+    assert format_styled_entries([], "apa") == []
 
 
 def test_markdown_and_html_have_italics_and_bold_and_escape_other_markup() -> None:
@@ -60,7 +60,7 @@ def test_markdown_and_html_have_italics_and_bold_and_escape_other_markup() -> No
 def test_no_end_of_a_title_doubles_the_full_stop(style: str) -> None:
     titles = ("Is it?", "It is!", "Wait...", "A (b)", "A [b]", "Ends with U.S.", "“Quoted”")
 
-    for text in format_citations([{**ITEM, "title": title} for title in titles], style):
+    for text in format_styled_entries([{**ITEM, "title": title} for title in titles], style):
         assert not re.search(r"(?<!\.)\.\.(?!\.)|\.{4}|[?!]\.|\.[”’]\.|,\.(?! )", text), text
 
 
@@ -113,7 +113,9 @@ def test_straight_quotes_are_distinguished_from_apostrophes_and_primes(text: str
 def test_the_standing_of_a_work_is_a_note_in_brackets_in_every_style(style: str) -> None:
     notes = ("[Retracted]", "[Superseded: J Things. 2024;3(1):4]", "[Expression of concern]")
     noted = [{**ITEM, "note": f"{note} And more."} for note in notes]
-    plain, other, *texts = format_citations([ITEM, {**ITEM, "note": "[A note of one's own] Retracted."}, *noted], style)
+    plain, other, *texts = format_styled_entries(
+        [ITEM, {**ITEM, "note": "[A note of one's own] Retracted."}, *noted], style
+    )
 
     assert [find_standing_note(item) for item in noted] == list(notes)
     assert texts == [f"{plain} {note}" for note in notes]
@@ -240,7 +242,7 @@ def test_an_incomplete_list_of_authors_in_pubmed_ends_with_et_al(style: str) -> 
     note = "PubMed's list of authors is incomplete."
     items = [{**ITEM, "author": people[:count], "note": note} for count in (1, 2, 6, 7, 19, 20, 21, 30)]
 
-    for text in format_citations(items, style):
+    for text in format_styled_entries(items, style):
         assert text.count("et al") == 1
         assert "others" not in text
         assert "…" not in text  # which would mean that the last one is known
@@ -271,7 +273,7 @@ def test_a_supplement_is_named_once(style: str) -> None:
     }
     items = [{**ITEM, "volume": volume} | ({"issue": issue} if issue else {}) for volume, issue in issued.values()]
 
-    for wanted, text in zip(issued, format_citations(items, style), strict=True):
+    for wanted, text in zip(issued, format_styled_entries(items, style), strict=True):
         assert style != "vancouver" or f"2020;{wanted}1-4." in text
         assert len(re.findall("supp", text, re.IGNORECASE)) == 1, style
 

@@ -162,7 +162,7 @@ def _list_texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
         or (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Name)
-            and node.func.id in ("PerFrontend", "run", "NextCall")
+            and node.func.id in ("PerFrontend", "suggest_command", "NextCall")
         )
         for inner in ast.walk(node)
     }

@@ -24,7 +24,7 @@ OTHERS = (
         "entrez_kit/server/",
         "entrez_kit/references/manuscripts/read_docx.py",
         "commands/config.py",
-        "entrez_kit/base/settings.py",
+        "entrez_kit/base/toml_files.py",
     ),
 )
 """Modules that read files of this project, files that they wrote, members of a package, or a limited stream."""

@@ -14,7 +14,6 @@ from entrez_kit.base.errors import NotConfigured
 from entrez_kit.base.settings import (
     BY_NAME,
     CORPUS_FILE,
-    MAX_CONFIG_BYTES,
     PROJECT_FILE,
     SETTINGS,
     Setting,
@@ -24,6 +23,7 @@ from entrez_kit.base.settings import (
     get_default,
     load_settings,
 )
+from entrez_kit.base.toml_files import MAX_CONFIG_BYTES
 
 # Precedence and origins
 

@@ -531,7 +531,7 @@ def test_a_file_that_another_process_is_creating_is_not_refused_as_foreign(
 
     connection = sqlite3.connect(store.path, isolation_level=None)
     connection.set_trace_callback(meanwhile)
-    migrations.prepare(connection)
+    migrations.migrate(connection)
     connection.close()
 
     assert tried

@@ -8,7 +8,7 @@ from odd_csl_values import ODD_CSL_VALUES
 
 from entrez_kit.references.files.csl_values import clean_csl_date, clean_csl_item
 from entrez_kit.references.files.tagged_fields import parse_date
-from entrez_kit.references.merge.convert_records import build_item, convert_records, read_records
+from entrez_kit.references.merge.convert_records import build_item, convert_records, read_record_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
 
 TARGETS = ("ris", "nbib", "csl", "bibtex")
@@ -17,12 +17,12 @@ READ = {"ris": "ris", "nbib": "nbib", "csl": "json", "bibtex": "bib"}
 
 
 def convert(text: str, suffix: str, target: str) -> str:
-    entries, _ = read_records([FileToMerge(file=f"refs.{suffix}", text=text)])
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{suffix}", text=text)])
     return "".join(convert_records(entries, target))
 
 
 def read_item(text: str, suffix: str) -> dict[str, Any]:
-    entries, _ = read_records([FileToMerge(file=f"refs.{suffix}", text=text)])
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{suffix}", text=text)])
     return build_item(entries[0])
 
 

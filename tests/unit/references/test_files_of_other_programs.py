@@ -7,13 +7,13 @@ import pytest
 
 from entrez_kit.citations.style.format_entries import STYLES
 from entrez_kit.citations.style.preparation import prepare_item
-from entrez_kit.references.merge.convert_records import build_item, convert_records, read_records
+from entrez_kit.references.merge.convert_records import build_item, convert_records, read_record_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
 
 
 def read_item(text: str, suffix: str) -> dict[str, Any]:
     """Return the record of a file as it is cited."""
-    entries, _ = read_records([FileToMerge(file=f"refs.{suffix}", text=text)])
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{suffix}", text=text)])
     return build_item(entries[0], for_style=True)
 
 
@@ -23,7 +23,7 @@ def prepare(text: str, suffix: str, style: str = "apa") -> dict[str, Any]:
 
 
 def convert(text: str, suffix: str, target: str) -> str:
-    entries, _ = read_records([FileToMerge(file=f"refs.{suffix}", text=text)])
+    entries, _ = read_record_files([FileToMerge(file=f"refs.{suffix}", text=text)])
     return "".join(convert_records(entries, target))
 
 

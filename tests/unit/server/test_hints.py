@@ -40,7 +40,7 @@ def list_agent_words(node: ast.AST) -> Iterator[str]:
     if (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and node.func.id in ("PerFrontend", "run", "install_hint")
+        and node.func.id in ("PerFrontend", "suggest_command", "install_hint")
     ):
         if len(node.args) > 1:
             yield from list_agent_words(node.args[1])

@@ -271,6 +271,7 @@ def test_base_addresses_can_be_changed(settings: Settings) -> None:
         (lambda e: e.esearch(db="pubmed", term="  "), "term"),
         (lambda e: e.esearch(db="pubmed", term="x", mindate="2000"), "maxdate"),
         (lambda e: e.esearch(db="pubmed", term="x", maxdate="2000"), "mindate"),
+        (lambda e: e.elink(dbfrom="pubmed", ids=["1"], mindate="2000"), "maxdate"),
         (lambda e: e.esearch(db="pubmed", term="x", retstart=-1), "retstart"),
         (lambda e: e.esearch(db="pub med", term="x"), "db"),
         (lambda e: e.esearch(db="pubmed", term="x", retmode="yaml"), "retmode"),

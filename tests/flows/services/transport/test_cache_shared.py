@@ -45,13 +45,13 @@ def test_the_session_uses_a_reply_that_another_process_stored_after_the_fast_loo
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The milliseconds for which each opening of the file may wait for a lock."""
     listed: list[int] = []
-    connect = store.connect
+    connect = store.open_database
 
     def note_wait(path: Path, busy_ms: int) -> sqlite3.Connection:
         listed.append(busy_ms)
         return connect(path, busy_ms)
 
-    monkeypatch.setattr(store, "connect", note_wait)
+    monkeypatch.setattr(store, "open_database", note_wait)
     return listed
 
 

@@ -23,8 +23,8 @@ def make_failing(times: int, *, wait: float | None = None, at_most: int | None =
     """Return the attempts made so far and a function that fails some times."""
     made: list[int] = []
 
-    def attempt(number: int) -> str:
-        made.append(number)
+    def attempt() -> str:
+        made.append(len(made) + 1)
         if len(made) <= times:
             raise Retryable(UpstreamError("down"), wait=wait, at_most=at_most)
         return "up"
@@ -98,8 +98,8 @@ def test_no_attempt_starts_after_the_deadline_and_no_call_sleeps_until_then() ->
 def test_a_final_error_is_raised_at_once() -> None:
     made: list[int] = []
 
-    def attempt(number: int) -> str:
-        made.append(number)
+    def attempt() -> str:
+        made.append(len(made) + 1)
         raise InvalidInput("no")
 
     with pytest.raises(InvalidInput):
