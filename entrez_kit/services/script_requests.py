@@ -4,7 +4,6 @@
 derived from the parameters alone.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -16,7 +15,7 @@ from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, expect_document
-from entrez_kit.services.fetched_records import read_names
+from entrez_kit.services.fetched_records import count_records
 from entrez_kit.services.small_replies import (
     MAX_PUBMED_RESULTS,
     ESearchReply,
@@ -89,7 +88,7 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
     expect = expect_reply(endpoint, parameters, ids)
     expected = 0
     if endpoint in ("efetch", "esummary"):
-        expected = len(set(ids)) if ids else sets.count_expected(eutils, endpoint, parameters) or 0
+        expected = _count_ids(ids, parameters) if ids else sets.count_expected(eutils, endpoint, parameters) or 0
     if expect.format in ("xml", "json"):
         if endpoint == "esearch":
             expect = _check_search(expect, parameters)
@@ -107,8 +106,8 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
         )
 
     if endpoint == "efetch" and expected:
-        mode = parameters.get("retmode", "").lower()
-        return _send_until_complete(send, lambda content: _count_records(expect, mode, content), expected)
+        count = partial(count_records, pattern=expect.record, may_repeat=len(set(ids)) < len(ids))
+        return _send_until_complete(send, count, expected)
     reply = send()
     sets.add(reply.value)
     return reply
@@ -182,12 +181,11 @@ def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
     return replace(expect, read=read)
 
 
-def _count_records(expect: Expect, mode: str, content: bytes) -> int | None:
-    """Return the number of records in a reply of EFetch; None if its format does not allow it."""
-    if expect.record is not None:
-        return len(re.findall(expect.record.encode(), content))
-    names = read_names(content, None, mode)
-    return None if names is None else len(names)
+def _count_ids(ids: Sequence[str], parameters: Mapping[str, str]) -> int:
+    """Return how many records a request names by id: those of the page that retstart and retmax select."""
+    count = len(set(ids))
+    start, page_size = parameters.get("retstart", "0"), parameters.get("retmax", str(count))
+    return max(0, min(int(page_size), count - int(start))) if is_uid(start) and is_uid(page_size) else count
 
 
 def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expect:
@@ -200,6 +198,8 @@ def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expec
         if not is_countable:
             return None
         answered = find_uids(document)
+        if answered.repeated:
+            raise malformed_error("esummary", "two summaries of one record")
         if expected_uids and (foreign := answered.described - expected_uids):
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
         if (received := len(answered.uids & (expected_uids or answered.uids))) < expected:
