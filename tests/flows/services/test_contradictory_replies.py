@@ -256,6 +256,24 @@ def test_a_record_that_was_requested_twice_may_be_summarized_twice(tmp_path: Pat
     assert reply.attempts == 1
 
 
+@pytest.mark.parametrize(
+    ("short", "is_complete"),
+    [(write_records(1), True), (write_records(1, 1), True), (write_records(), True), (write_records(1), False)],
+)
+def test_records_without_a_reader_are_requested_again_until_all_ids_are_there_or_ncbi_repeats_the_reply(
+    tmp_path: Path, short: bytes, is_complete: bool
+) -> None:
+    whole = write_records(1, 2)
+    with open_workbench(tmp_path) as bench:
+        bench.server.then(Answer(body=short), Answer(body=whole if is_complete else short))
+        reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        again = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        requested = len(bench.server.seen)
+
+    assert (reply.content, reply.is_complete) == (again.content, again.is_complete)
+    assert (reply.content, reply.is_complete, requested) == (whole if is_complete else short, is_complete, 2)
+
+
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])
 def test_a_repeated_error_about_one_uid_is_accepted_if_a_search_does_not_find_it(
     tmp_path: Path, hits: tuple[int, ...], is_error: bool
