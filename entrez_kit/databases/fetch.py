@@ -164,7 +164,7 @@ class FetchedRecords(OfIds[FetchedRecord]):
 
     def _ask(self, documents: Mapping[str, Mapping[str, Any]], uids: list[str]) -> bytes:
         request = self._request
-        read = partial(check_records, uids, documents, rettype=request.rettype, retmode=request.retmode)
+        read = partial(check_records, uids, documents, db=request.db, rettype=request.rettype, retmode=request.retmode)
         return self._services.eutils.efetch(
             db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode, read=read
         ).content

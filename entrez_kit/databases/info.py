@@ -1,6 +1,7 @@
 """List and describe Entrez databases, and count the records that match a query in each."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Final
 
@@ -192,29 +193,30 @@ def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:
 
 
 def _count_all(services: Services, term: str, names: list[str], broader_results: bool) -> tuple[list[TermCount], str]:
-    """Count with one EGQuery; if it fails, count with one ESearch per database.
+    """Count with one EGQuery. Databases that it does not list, or all if it fails, are counted with one ESearch each.
 
     Raises:
         UpstreamError: no database could be counted.
         RateLimited: NCBI refused all requests, or no slot is free before the deadline.
     """
-    try:
-        reply = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts)
-        return reply.value, "egquery"
-    except (UpstreamError, RateLimited, EntityNotFound, InvalidInput):
-        pass
+    listed: list[TermCount] = []
+    with suppress(UpstreamError, RateLimited, EntityNotFound, InvalidInput):
+        listed = services.eutils.egquery(term=term, deadline_ms=EGQUERY_DEADLINE_MS, read=parse_counts).value
+    known = {count.db for count in listed}
+    missing = [name for name in names if name not in known]
     requested = collect_batches(
-        names,
+        missing,
         1,
         lambda batch: _count(services, batch[0], term, broader_results),
         refusals=(EntityNotFound, InvalidInput),
         at_once=services.eutils.at_once,
     )
-    if requested.failed and not requested.answers:
+    if requested.failed and not requested.answers and not listed:
         raise next(iter(requested.failed.values()))
     counts = {batch[0]: count for batch, count in requested.answers}
     errors = {**requested.refused, **requested.failed}
-    return [counts.get(name) or TermCount(db=name, status=errors[name].message) for name in names], "esearch"
+    added = [counts.get(name) or TermCount(db=name, status=errors[name].message) for name in missing]
+    return listed + added, "egquery" if listed else "esearch"
 
 
 def _count(services: Services, db: str, term: str, broader_results: bool) -> TermCount:
@@ -318,6 +320,8 @@ def parse_counts(content: bytes) -> list[TermCount]:
     ]
     if not counts:
         raise malformed_error("egquery", "it has no counts")
+    if len({count.db for count in counts}) < len(counts):
+        raise malformed_error("egquery", "it lists a database twice")
     return counts
 
 

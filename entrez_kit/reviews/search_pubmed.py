@@ -58,8 +58,8 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
     strategy = read_request(services, StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
     query = refuse_untranslated(strategy).query
     assert query is not None
-    counts = count_lines(services, strategy)
-    result = strategy.to_result(counts)
+    counted = count_lines(services, strategy)
+    result = strategy.to_result(counted.counts)
     begin_stage("Retrieving PMIDs")
     term = f"({query}) AND ({clause})" if clause else query
     searched = SEARCH_ARTICLES.run(services, SearchRequest(query_term=term, retrieve_all=True))
@@ -82,6 +82,8 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
         for warning in searched.warnings
         if warning.code not in ANSWERED_BY
     ]
+    if counted.missing_error is not None:
+        warnings.append(Warn(code="lines_not_counted", message=counted.missing_error.message))
     final = next((line for line in result.lines if line.number == result.final), None)
     if final is not None and final.label not in (None, "exact"):
         warnings.append(Warn(code="translation_differs", message=final.describe_difference()))

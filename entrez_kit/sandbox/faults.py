@@ -1,13 +1,14 @@
 """Simulated failures: the kinds, when one occurs, and how it changes an answer."""
 
+import hashlib
 import json
 import random
 from collections import Counter, deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from entrez_kit.base.errors import InvalidInput, wrong_value
 from entrez_kit.local.eutils.listener import Cut, Strike
@@ -57,10 +58,20 @@ def _faults_error(value: str, accepted: str) -> InvalidInput:
     return wrong_value("faults", accepted, value, hint, reason="bad_faults")
 
 
-class FaultPlan:
-    """Decide for each request whether a fault occurs, from a seed, and count the faults.
+class DrawnFault(NamedTuple):
+    """The fault of one answer: its kind, the share of the body that is sent, and the choice between variants."""
 
-    Faults planned with ``next`` come first, in order; the probabilities apply to all other requests.
+    kind: str
+    share: float
+    choice: float
+
+
+class FaultPlan:
+    """Decide for each request whether a fault occurs, and count the faults.
+
+    Faults planned with ``plan_next`` come first, in order; the probabilities apply to all other requests. Whether a
+    request fails depends on the seed, the request and its attempt. The order in which threads send their requests has
+    no effect.
 
     Args:
         faults: probability of each kind.
@@ -72,10 +83,11 @@ class FaultPlan:
         self, faults: Mapping[str, float] | None = None, seed: int = 0, most_in_a_row: int | None = None
     ) -> None:
         self.probabilities = check_faults(faults or {})
+        self._seed = seed
         self._most_in_a_row = most_in_a_row
-        self._in_a_row: Counter[object] = Counter()
+        self._attempts: Counter[bytes] = Counter()
+        self._in_a_row: Counter[bytes] = Counter()
         self.struck: Counter[str] = Counter()
-        self._random = random.Random(f"faults:{seed}")
         self._planned: dict[str | None, deque[str]] = {}
         self._lock = Lock()
 
@@ -85,7 +97,7 @@ class FaultPlan:
         with self._lock:
             self._planned.setdefault(endpoint, deque()).extend([kind] * times)
 
-    def draw(self, endpoint: str, request: Hashable = None) -> str | None:
+    def draw(self, endpoint: str, request: object = None) -> DrawnFault | None:
         """Return the fault for this request; None if the request succeeds.
 
         Args:
@@ -94,24 +106,29 @@ class FaultPlan:
         """
         with self._lock:
             kind = self._take_planned(endpoint)
-            if kind is None and self.probabilities and not self._is_spared(request):
-                point = self._random.random()
-                for candidate, probability in self.probabilities.items():
-                    point -= probability
-                    if point < 0:
-                        kind = candidate
-                        break
-            if kind is not None:
-                self.struck[kind] += 1
-            if self._most_in_a_row is not None:
-                if kind is None:
-                    del self._in_a_row[request]
-                else:
-                    self._in_a_row[request] += 1
-            return kind
+            if kind is None and not self.probabilities:
+                return None
+            key = hashlib.blake2b(repr((endpoint, request)).encode(), digest_size=16).digest()
+            self._attempts[key] += 1
+            chance = random.Random(f"faults:{self._seed}:{key.hex()}:{self._attempts[key]}")
+            if kind is None and not self._is_spared(key):
+                kind = self._choose_kind(chance.random())
+            if kind is None:
+                del self._in_a_row[key]
+                return None
+            self.struck[kind] += 1
+            self._in_a_row[key] += 1
+        return DrawnFault(kind, chance.uniform(0.2, 0.95), chance.random())
 
-    def _is_spared(self, request: Hashable) -> bool:
-        return self._most_in_a_row is not None and self._in_a_row[request] >= self._most_in_a_row
+    def _is_spared(self, key: bytes) -> bool:
+        return self._most_in_a_row is not None and self._in_a_row[key] >= self._most_in_a_row
+
+    def _choose_kind(self, point: float) -> str | None:
+        for kind, probability in self.probabilities.items():
+            point -= probability
+            if point < 0:
+                return kind
+        return None
 
     def _take_planned(self, endpoint: str) -> str | None:
         for name in (endpoint, None):
@@ -120,11 +137,9 @@ class FaultPlan:
                 return waiting.popleft()
         return None
 
-    def strike(self, kind: str, endpoint: str, retmode: str, reply: LocalReply, who: str, limit: int) -> Strike:
+    def strike(self, fault: DrawnFault, endpoint: str, retmode: str, reply: LocalReply, who: str, limit: int) -> Strike:
         """Apply a fault to an answer."""
-        with self._lock:
-            share = self._random.uniform(0.2, 0.95)
-            choice = self._random.random()
+        kind, share, choice = fault
         whole = reply.body
         if kind == "truncate":
             short = whole[: max(1, min(len(whole) - 1, int(len(whole) * share)))]

@@ -244,14 +244,15 @@ class Sandbox(LocalEntrez):
                 reply = LocalReply(reply.body, reply.content_type, reply.status, (*reply.headers, *verdict.headers))
             strike = Strike(reply)
             if endpoint is not None:
-                fault = self.faults.draw(name, (name, public))
+                fault = self.faults.draw(name, [pair for pair in public if pair[0].lower() != "webenv"])
                 if fault is not None:
                     limit = limits.WITH_KEY if key else limits.WITHOUT_KEY
                     strike = self.faults.strike(fault, name, request.retmode, reply, key or arrival.address, limit)
         with self._guard:
             self._counts[name] += 1
+            kind = None if fault is None else fault.kind
             self.log.append(
-                LogEntry(arrival.at, name, public, strike.reply.status, arrival.method, key is not None, fault)
+                LogEntry(arrival.at, name, public, strike.reply.status, arrival.method, key is not None, kind)
             )
         return strike
 

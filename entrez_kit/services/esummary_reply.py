@@ -52,9 +52,9 @@ def find_uids(document: Any) -> Answered:
         result = document["result"]
         uids = [str(uid) for uid in result["uids"]]
         refused = {uid for uid, summary in result.items() if isinstance(summary, dict) and summary.get("error")}
-        refused |= {uid for uid in uids if not isinstance(result.get(uid), dict)}
-        hollow = {uid for uid in uids if uid not in refused and not result[uid].keys() - {"uid"}}
-        if wrong := [uid for uid in uids if uid not in refused and str(result[uid].get("uid", uid)) != uid]:
+        listed = {uid: result[uid] if isinstance(result.get(uid), dict) else {} for uid in uids if uid not in refused}
+        hollow = {uid for uid, summary in listed.items() if not summary.keys() - {"uid"}}
+        if wrong := [uid for uid, summary in listed.items() if str(summary.get("uid", uid)) != uid]:
             raise malformed_error("esummary", f"the summary of another record for {wrong[0][:40]}")
     else:
         summaries = list(_yield_summaries(document))

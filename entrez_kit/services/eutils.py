@@ -70,6 +70,8 @@ MAX_GET_CHARACTERS: Final = 2000
 
 MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
+MAX_SHORT_REPLIES: Final = 4
+"""Maximum number of replies to one request that have fewer records than expected, each with another number."""
 
 RetMode = Literal["xml", "json"]
 
@@ -310,6 +312,9 @@ class EUtils(ServiceClient):
     ) -> Reply[T]:
         """Return full records, selected by id or from the history, in the format of rettype and retmode.
 
+        Without ``read``, a reply with fewer records than ids is requested again. If NCBI repeats the number, or some
+        ids do not exist, the reply has ``is_complete`` False.
+
         Args:
             post: send by POST even if the request is short.
             read: parses the reply before it is accepted; replaces the reader that detects truncated flat files.
@@ -317,6 +322,7 @@ class EUtils(ServiceClient):
             fresh: send the request even if the reply is cached.
         """
         from entrez_kit.services.efetch_reply import expect_records
+        from entrez_kit.services.fetched_records import count_records
 
         params = {
             "db": normalize_database(db),
@@ -329,8 +335,16 @@ class EUtils(ServiceClient):
             "complexity": write_number("complexity", complexity),
             "idtype": idtype,
         }
-        expect = expect_records(db, rettype, retmode, len(set(params["id"])) if ids else None)
-        return self._request("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
+        listed = params["id"] or []
+        expect = expect_records(db, rettype, retmode, len(set(listed)) or None)
+
+        def send(*, fresh: bool = fresh) -> Reply[T]:
+            return self._request("efetch", params, expect, read or expect.read, keep=keep, post=post, fresh=fresh)
+
+        if read is not None or not listed:
+            return send()
+        count = functools.partial(count_records, pattern=expect.record, may_repeat=len(set(listed)) < len(listed))
+        return send_until_complete(send, count, count_page(listed, retstart or 0, retmax))
 
     def elink(
         self,
@@ -568,6 +582,34 @@ def expect_document(endpoint: str, retmode: str = "xml") -> Expect:
     if retmode == "json":
         return Expect("json", frozenset({key} - {""}))
     raise wrong_value("retmode", "one of: xml, json", retmode)
+
+
+def count_page(ids: Sequence[str], start: int, size: int | None) -> int:
+    """Return how many different ids the page of a request has that names records by id."""
+    count = len(set(ids)) - start
+    return max(0, count if size is None else min(size, count))
+
+
+def send_until_complete(send: Callable[..., Reply[T]], count: Callable[[bytes], int | None], expected: int) -> Reply[T]:
+    """Send a request until its reply has the expected number of records, or NCBI repeats a number that is too small.
+
+    Text that NCBI cuts between two records looks complete.
+
+    Args:
+        send: sends the request; with ``fresh`` even if the reply is cached.
+        count: counts the records in a reply; None if its format does not allow it.
+        expected: the expected number of records.
+    """
+    shorter: dict[int, Reply[T]] = {}
+    while True:
+        reply = send(fresh=True) if shorter else send()
+        received = count(reply.content)
+        if received is None or received >= expected:
+            return reply
+        is_repeated = received in shorter or reply.from_cache or len(shorter) == MAX_SHORT_REPLIES - 1
+        shorter[received] = reply
+        if is_repeated:
+            return replace(shorter[max(shorter)], is_complete=False)
 
 
 def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:

@@ -2,16 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BytesIO
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from entrez_kit.base.errors import EntityNotFound
+from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import format_count
-from entrez_kit.services.flat_files import READERS
-from entrez_kit.services.small_replies import get_text, malformed_error, read_whole_number
-from entrez_kit.services.transport.replies import find_root_name
+from entrez_kit.services.efetch_reply import expect_records
+from entrez_kit.services.flat_files import ASN1_ENTRY, READERS, read_medline
+from entrez_kit.services.small_replies import get_text, incomplete_reply_error, malformed_error, read_whole_number
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
 """Fields of a document summary that identify its record."""
@@ -57,6 +56,9 @@ _MIN_ELEMENTS: Final = 5
 """Minimum elements of a record with content: the record and its id are at most four elements."""
 _FLAT_NAMES: Final = re.compile(r"(?m)^(?:LOCUS +(\S+)|ACCESSION +(.+)|VERSION +(.+))")
 _VERSION: Final = re.compile(r"(?<=\w)\.[0-9]+$")
+_FIRST_NUMBER: Final = re.compile(rb"\s*([0-9]{1,6})[.:] ")
+_NEXT_NUMBER: Final = re.compile(rb"\n[ \t\r]*\n([0-9]{1,6})[.:] ")
+_NAMED_LINE: Final = re.compile(rb"(?m)^(?:Gene ID:|>Feature) *(\S+)")
 
 
 class FetchedNames(NamedTuple):
@@ -72,17 +74,19 @@ def check_records(
     documents: Mapping[str, Mapping[str, Any]],
     content: bytes,
     *,
+    db: str = "",
     rettype: str | None,
     retmode: str | None,
 ) -> bytes:
     """Return an EFetch reply that has the requested records.
 
-    Formats that do not name their records are not compared.
+    In formats that do not name their records, the records are counted if possible.
 
     Args:
         requested_ids: the requested ids.
         documents: the document summaries, by requested id.
         content: the reply.
+        db: the parameter of the request.
         rettype: the parameter of the request.
         retmode: the parameter of the request.
 
@@ -95,8 +99,15 @@ def check_records(
     known_names = frozenset[str]().union(*names.values())
     if (rettype or "").lower() in _LISTS and (retmode or "text").lower() == "text":
         _check_last_line(content, known_names)
-    records = read_names(content, rettype, retmode, known_names)
+    records = read_names(content, rettype, retmode, known_names, db=db)
     if records is None:
+        expect = expect_records(db, rettype, retmode, None)
+        count = count_records(content, expect.record)
+        expected = len({str(documents[uid].get("uid")) for uid in requested_ids if uid in documents})
+        if count is not None and count < expected:
+            problem = f"{format_count(count, 'record')} instead of {expected}"
+            raise incomplete_reply_error("efetch", problem, content, content)
+        expect.read(content)
         return content
     if not records and requested_ids and not any(uid in documents for uid in requested_ids):
         raise EntityNotFound(
@@ -144,7 +155,12 @@ def _check_content(uid: str, record: FetchedNames, length: object) -> None:
 
 
 def read_names(
-    content: bytes, rettype: str | None, retmode: str | None, known_names: frozenset[str] = frozenset()
+    content: bytes,
+    rettype: str | None,
+    retmode: str | None,
+    known_names: frozenset[str] = frozenset(),
+    *,
+    db: str = "",
 ) -> list[FetchedNames] | None:
     """Return the names of each record in a reply; None if its format does not name its records.
 
@@ -156,49 +172,94 @@ def read_names(
     mode, kind = (retmode or "").lower(), (rettype or "").lower()
     if mode == "xml" or (not mode and content.lstrip()[:5] == b"<?xml"):
         return _read_xml(content, known_names)
-    reader = _FLAT.get(kind) if mode in ("", "text") else None
+    readers = _PUBMED_FLAT if db.strip().lower() == "pubmed" else _FLAT
+    reader = readers.get(kind) if mode in ("", "text") else None
     if reader is None:
         return None
     READERS.get(kind, bytes)(content)
     return list(reader(content.decode("utf-8", "replace")))
 
 
-def _read_xml(content: bytes, known_names: frozenset[str]) -> list[FetchedNames] | None:
+def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = False) -> int | None:
+    """Return how many records an EFetch reply has once; None if its format does not allow to count them.
+
+    Args:
+        content: the reply.
+        pattern: the regular expression that finds the name of each record; None if its format has no rule.
+        may_repeat: whether to count records that the reply repeats too.
+    """
+    is_xml = content.lstrip()[:1] == b"<"
+    names: list[Hashable] = re.findall(pattern.encode(), content) if pattern else []
+    if is_xml and not names:
+        return _count_elements(content, may_repeat)
+    if pattern:
+        return _count_names(names, may_repeat)
+    names = _NAMED_LINE.findall(content) or list(map(hash, ASN1_ENTRY.split(content)[1:]))
+    return _count_numbers(content) or _count_names(names, may_repeat) or None
+
+
+def _count_names(names: Iterable[Hashable], may_repeat: bool) -> int:
+    counts = Counter(names)
+    return len(counts) if may_repeat else sum(times == 1 for times in counts.values())
+
+
+def _count_numbers(content: bytes) -> int:
+    """Return how many records a text has whose records are numbered; 0 if it begins without a number."""
+    first = _FIRST_NUMBER.match(content)
+    if first is None:
+        return 0
+    start = last = int(first[1])
+    for number in _NEXT_NUMBER.finditer(content):
+        last += int(number[1]) == last + 1
+    return last - start + 1
+
+
+def _count_elements(content: bytes, may_repeat: bool) -> int | None:
+    """Return how many records an XML document has; None if its elements are of different kinds.
+
+    Records are the elements in the root, or in the only element of the root if that is a set.
+    """
     from lxml import etree
 
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
-        root = etree.fromstring(content, parser)
-    except etree.XMLSyntaxError as exc:
-        if exc.code in _NOT_ONE_DOCUMENT:
-            return None
-        raise malformed_error("efetch", f"not well-formed XML ({exc.msg})") from None
+        root = _parse_xml(content)
+    except UpstreamError:  # text that begins like XML
+        return None
+    if root is None or (root.text or "").strip():
+        return None
+    elements = list(root.iterchildren(tag=etree.Element))
+    while len(elements) == 1 and elements[0].tag.lower().endswith(("set", "_entries")):
+        elements = list(elements[0].iterchildren(tag=etree.Element))
+    if len({element.tag for element in elements}) > 1:
+        return None
+    return _count_names((hash(etree.tostring(element, with_tail=False)) for element in elements), may_repeat)
+
+
+def _read_xml(content: bytes, known_names: frozenset[str]) -> list[FetchedNames] | None:
+    root = _parse_xml(content)
+    if root is None:
+        return None
     if root.tag not in _XML:
         return _read_unknown(root, known_names)
     element, paths, length, sequence = _XML[root.tag]
     return [_read_element(child, paths, length, sequence) for child in root.iterchildren(element)]
 
 
-def count_xml_records(content: bytes) -> int | None:
-    """Count the records in XML of EFetch, with constant memory; None if its root element is unknown."""
+def _parse_xml(content: bytes) -> Any:
+    """Return the root element of a reply; None if the reply is not one document.
+
+    Raises:
+        UpstreamError: the reply is not well-formed.
+    """
     from lxml import etree
 
-    root = find_root_name(content)
-    if root not in _XML:
-        return None
-    count = depth = 0
-    steps = etree.iterparse(
-        BytesIO(content), ("start", "end"), resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True
-    )
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     try:
-        for event, element in steps:
-            depth += 1 if event == "start" else -1
-            if event == "end" and depth == 1:
-                count += 1
-                element.clear(keep_tail=True)
-    except etree.XMLSyntaxError:  # several documents in a row
-        return None
-    return count
+        return etree.fromstring(content, parser)
+    except etree.XMLSyntaxError as exc:
+        if exc.code in _NOT_ONE_DOCUMENT:
+            return None
+        raise malformed_error("efetch", f"not well-formed XML ({exc.msg})") from None
 
 
 def _read_unknown(root: Any, known_names: frozenset[str]) -> list[FetchedNames] | None:
@@ -272,6 +333,11 @@ def _read_flat(text: str) -> Iterator[FetchedNames]:
         )
 
 
+def _read_medline_names(text: str) -> Iterator[FetchedNames]:
+    for pmid, _ in read_medline(text.encode()):
+        yield FetchedNames(frozenset((pmid,)))
+
+
 def _read_lines(text: str) -> Iterator[FetchedNames]:
     for line in text.split():
         yield FetchedNames(_list_variants(line))
@@ -285,6 +351,7 @@ _FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {
     **dict.fromkeys(_LISTS, _read_lines),
 }
 """By EFetch's rettype."""
+_PUBMED_FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {**_FLAT, "medline": _read_medline_names}
 
 
 def _find_names(uid: str, document: Mapping[str, Any]) -> frozenset[str]:

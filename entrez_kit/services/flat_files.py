@@ -1,4 +1,4 @@
-"""Readers of MEDLINE, FASTA and GenBank text. These formats have no closing tag, so the readers detect truncation.
+"""Readers of MEDLINE, FASTA, GenBank and ASN.1 text. Their readers detect truncation, which no closing tag shows.
 
 Every reader takes the bytes of a reply and raises ``UpstreamError`` if its last record is truncated, a record is
 repeated, or the text has another format.
@@ -20,6 +20,8 @@ _MEDLINE_BOOK: Final = re.compile(rb"(?m)^BTI *- ")
 _BLANK_LINES: Final = re.compile(rb"(?:\r?\n){2,}")
 _MEDLINE_FIELD: Final = re.compile(rb"(?m)^[A-Z]{2,4} *- ")
 _LOCUS: Final = re.compile(rb"(?m)^LOCUS +(\S+)")
+ASN1_ENTRY: Final = re.compile(rb"(?m)^[A-Z][\w-]* ::= ")
+_ASN1_TEXT: Final = re.compile(rb'"[^"]*"')
 
 
 MEDLINE: Final = TextShape(
@@ -81,6 +83,15 @@ def read_genbank(content: bytes) -> bytes:
     if len(loci) != len(re.findall(rb"(?m)^//[ \t\r]*$", content)) or not content.rstrip().endswith(b"\n//"):
         raise malformed_error("efetch", "truncated GenBank text", "truncated")
     _refuse_repeated(loci)
+    return content
+
+
+def read_asn1(content: bytes) -> bytes:
+    """Return ASN.1 text if it is complete, and any other content unchanged."""
+    if ASN1_ENTRY.match(content.lstrip()):
+        without_texts = _ASN1_TEXT.sub(b"", content)
+        if b'"' in without_texts or without_texts.count(b"{") != without_texts.count(b"}"):
+            raise malformed_error("efetch", "truncated ASN.1 text", "truncated")
     return content
 
 

@@ -4,8 +4,7 @@
 derived from the parameters alone.
 """
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -15,8 +14,8 @@ from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
-from entrez_kit.services.eutils import EUtils, expect_document
-from entrez_kit.services.fetched_records import count_xml_records
+from entrez_kit.services.eutils import EUtils, count_page, expect_document, send_until_complete
+from entrez_kit.services.fetched_records import count_records
 from entrez_kit.services.small_replies import (
     MAX_PUBMED_RESULTS,
     ESearchReply,
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 
 _DEFAULT_RETMAX: Final = "20"
 _MAX_JSON_SUMMARIES: Final = 500
-_MAX_SHORT_REPLIES: Final = 4
 
 
 class ResultSets:
@@ -89,7 +87,7 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
     expect = expect_reply(endpoint, parameters, ids)
     expected = 0
     if endpoint in ("efetch", "esummary"):
-        expected = len(set(ids)) if ids else sets.count_expected(eutils, endpoint, parameters) or 0
+        expected = _count_ids(ids, parameters) if ids else sets.count_expected(eutils, endpoint, parameters) or 0
     if expect.format in ("xml", "json"):
         if endpoint == "esearch":
             expect = _check_search(expect, parameters)
@@ -107,34 +105,11 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
         )
 
     if endpoint == "efetch" and expected:
-        return _send_until_complete(send, partial(_count_records, expect), expected)
+        count = partial(count_records, pattern=expect.record, may_repeat=len(set(ids)) < len(ids))
+        return send_until_complete(send, count, expected)
     reply = send()
     sets.add(reply.value)
     return reply
-
-
-def _send_until_complete(
-    send: Callable[..., Reply[Any]], count: Callable[[bytes], int | None], expected: int
-) -> Reply[Any]:
-    """Send a request until its reply has the expected number of records, or NCBI repeats a number that is too small.
-
-    Text that NCBI cuts between two records looks complete.
-
-    Args:
-        send: sends the request; with ``fresh`` even if the reply is cached.
-        count: counts the records in a reply; None if its format does not allow it.
-        expected: the expected number of records.
-    """
-    shorter: dict[int, Reply[Any]] = {}
-    while True:
-        reply = send(fresh=bool(shorter))
-        received = count(reply.content)
-        if received is None or received >= expected:
-            return reply
-        is_repeated = received in shorter or reply.from_cache or len(shorter) == _MAX_SHORT_REPLIES - 1
-        shorter[received] = reply
-        if is_repeated:
-            return replace(shorter[max(shorter)], is_complete=False)
 
 
 def expect_reply(endpoint: str, parameters: Mapping[str, str], ids: Sequence[str]) -> Expect:
@@ -181,11 +156,10 @@ def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
     return replace(expect, read=read)
 
 
-def _count_records(expect: Expect, content: bytes) -> int | None:
-    """Return the number of records in a reply of EFetch; None if its format does not allow it."""
-    if expect.record is not None:
-        return len(re.findall(expect.record.encode(), content))
-    return count_xml_records(content)
+def _count_ids(ids: Sequence[str], parameters: Mapping[str, str]) -> int:
+    """Return how many records a request names by id: those of the page that retstart and retmax select."""
+    start, page_size = parameters.get("retstart", "0"), parameters.get("retmax", str(len(ids)))
+    return count_page(ids, int(start), int(page_size)) if is_uid(start) and is_uid(page_size) else len(set(ids))
 
 
 def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expect:
@@ -198,6 +172,8 @@ def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expec
         if not is_countable:
             return None
         answered = find_uids(document)
+        if answered.repeated:
+            raise malformed_error("esummary", "two summaries of one record")
         if expected_uids and (foreign := answered.described - expected_uids):
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")
         if (received := len(answered.uids & (expected_uids or answered.uids))) < expected:

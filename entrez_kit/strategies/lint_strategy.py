@@ -1,6 +1,7 @@
 """Find the problems of a strategy: those that its lines show, and, with a search, those that PubMed shows."""
 
 import re
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from entrez_kit.strategies.printed_rows import replace_characters
 from entrez_kit.strategies.prove_strategy import open_proving_copy
 from entrez_kit.strategies.rules import find_problems
 from entrez_kit.strategies.strategy import Strategy
-from entrez_kit.strategies.translate_strategy import count_lines, read_request
+from entrez_kit.strategies.translate_strategy import LineCounts, count_lines, read_request
 from entrez_kit.strategies.translated_lines import MAX_KNOWN, StrategyRequest
 
 MAX_HITS: Final = 500_000
@@ -116,8 +117,8 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
         problems += check_currency(strategy, partial(_find_in_vocabulary, copy.read_vocabulary()))
     elif request.online:
         problems += check_currency(strategy, look_up_headings(services, strategy).get)
-    if request.online:
-        problems += find_online_problems(services, strategy)
+    counted = count_lines(services, strategy) if request.online else LineCounts({})
+    problems += find_count_problems(strategy, counted.counts)
     if request.known:
         problems += find_excluding_lines(services, strategy, request.known)
     problems = [problem for problem in dict.fromkeys(problems) if problem.code not in request.ignore]
@@ -126,7 +127,7 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     used = find_closure(strategy, final) if final is not None else set()
     numbers = {line.number for line in strategy.lines if line in used}
     fixed = fix_strategy(strategy)
-    return LintResult(
+    result = LintResult(
         findings=[
             _to_finding(problem, matters=problem.line is None or problem.line in numbers) for problem in problems
         ],
@@ -135,6 +136,8 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
         lines=len(strategy.lines),
         fixed=fixed if fixed != request.strategy else None,
     )
+    result.set_missing_error(counted.missing_error)
+    return result
 
 
 def _to_finding(problem: LineProblem, *, matters: bool) -> LintFinding:
@@ -198,9 +201,8 @@ def _look_up(services: Services, name: str) -> str | None:
     return None
 
 
-def find_online_problems(services: Services, strategy: Strategy) -> list[LineProblem]:
+def find_count_problems(strategy: Strategy, counts: Mapping[int, int]) -> list[LineProblem]:
     """Return the problems that the counts of the lines in PubMed show."""
-    counts = count_lines(services, strategy)
     problems: list[LineProblem] = []
     for line in strategy.lines:
         own_terms = not line.depends_on

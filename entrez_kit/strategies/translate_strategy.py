@@ -1,11 +1,13 @@
 """Translate a strategy to PubMed, line by line, and count the records of each line."""
 
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
+from entrez_kit.base.frontend_text import format_count, join_names
+from entrez_kit.core.model import incomplete_error
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.query.dialects.notes import CountCode, Note
 from entrez_kit.query.dialects.spellings import WordList
@@ -73,9 +75,9 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     """
     strategy = read_request(services, request)
     proofs = add_proofs(strategy, services)
-    counts = count_lines(services, strategy) if request.count else {}
-    result = strategy.to_result(counts, proofs)
-    result.set_missing_error(find_refused_error(strategy, result))
+    counted = count_lines(services, strategy) if request.count else LineCounts({})
+    result = strategy.to_result(counted.counts, proofs)
+    result.set_missing_error(find_refused_error(strategy, result) or counted.missing_error)
     return result
 
 
@@ -120,7 +122,14 @@ def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInp
     )
 
 
-def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
+class LineCounts(NamedTuple):
+    """The number of records of each line that PubMed counted, and the error that names lines it did not answer for."""
+
+    counts: dict[int, int]
+    missing_error: EntrezKitError | None = None
+
+
+def count_lines(services: Services, strategy: Strategy) -> LineCounts:
     """Return the number of records of each line that can be searched; a line whose search failed has none.
 
     Raises:
@@ -129,12 +138,14 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
     lines = [line for line in strategy.lines if line.is_search]
     replies = list(run_in_order([partial(_count, services, strategy, line) for line in lines], services.eutils.at_once))
     counts: dict[int, int] = {}
+    unanswered: list[str] = []
     notes_by_line: dict[int, set[Note]] = {}  # by line, those of the lines that it refers to, too
     failure: EntrezKitError | None = None
     for line, reply in zip(lines, replies, strict=True):
         if isinstance(reply, EntrezKitError):
             failure = reply
             line.notes.append(Note(str(reply), "not-counted"))
+            unanswered += [] if isinstance(reply, InvalidInput) else [str(line.number)]
         elif reply is None:
             line.notes.append(Note("the line with all others in it is too long.", "not-counted"))
         elif line.number is not None:
@@ -145,7 +156,8 @@ def count_lines(services: Services, strategy: Strategy) -> dict[int, int]:
             notes_by_line[line.number] = known.union(notes)
     if failure is not None and not counts:
         raise failure
-    return counts
+    message = f"PubMed did not count {format_count(len(unanswered), 'line')}: {join_names(unanswered)}."
+    return LineCounts(counts, incomplete_error(unanswered, message))
 
 
 def _count(services: Services, strategy: Strategy, line: WorkingLine) -> ESearchReply | EntrezKitError | None:

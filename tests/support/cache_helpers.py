@@ -16,7 +16,10 @@ from entrez_kit.services import Services
 from entrez_kit.services.transport import Reply
 from entrez_kit.services.transport.cache import cache_file
 
-ARTICLE = b'<PubmedArticleSet><PubmedArticle><PMID Version="1">1</PMID></PubmedArticle></PubmedArticleSet>'
+ARTICLE = (
+    b'<PubmedArticleSet><PubmedArticle><MedlineCitation><PMID Version="1">1</PMID></MedlineCitation></PubmedArticle>'
+    b"</PubmedArticleSet>"
+)
 NO_ARTICLE = b"<PubmedArticleSet></PubmedArticleSet>"
 NOTHING_FOUND = ESEARCH.replace(b"<Count>2", b"<Count>0").replace(b"<Id>11</Id>\n<Id>12</Id>", b"")
 

@@ -26,7 +26,7 @@ KEY = "canary0123456789abcdef0123456789abcd"
 EMAIL = "canary.person@example.org"
 NCBI = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 TEXT = {"Content-Type": "text/plain; charset=UTF-8"}
-FASTA = b">ZZ1.1 invented \xe2\x80\x9csequence\xe2\x80\x9d\nACGT\n"
+FASTA = b">ZZ1.1 invented \xe2\x80\x9csequence\xe2\x80\x9d\nACGT\n\n"
 REFUSED = b'<?xml version="1.0"?><eFetchResult><ERROR>Invalid db name specified: nosuch</ERROR></eFetchResult>'
 ASSEMBLY = (
     b'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE eSummaryResult PUBLIC "-//NLM//DTD esummary assembly//EN" '
@@ -107,7 +107,7 @@ def test_a_binary_stream_has_the_status_and_the_headers_of_a_response(entrez: An
 def test_keywords_are_sent_unchanged_and_long_requests_use_post(entrez: Any, server: Loopback) -> None:
     entrez.esearch(db="gds", term="x", report="full", anything="else", nothing=None).close()
     many = ",".join(map(str, range(1, 151)))
-    server.always = Answer(b"".join(b">ZZ%d.1\nACGT\n" % number for number in range(1, 151)), headers=TEXT)
+    server.always = Answer(b"".join(b">ZZ%d.1\nACGT\n\n" % number for number in range(1, 151)), headers=TEXT)
     stream = entrez.efetch(db="nuccore", id=many, rettype="fasta", retmode="text")
 
     first, second = server.seen
@@ -219,16 +219,42 @@ def test_a_list_shorter_than_its_count_is_returned_with_a_warning(entrez: Any, s
     assert caught[0].filename == __file__
 
 
-MEDLINE = [b"PMID- %d\nTI  - Invented.\nSO  - J. 2020.\n\n" % number for number in range(1, 5)]
-FASTA_RECORDS = [b">ZZ%d.1 invented\nACGT\n" % number for number in range(1, 5)]
-IDS = [b"%d\n" % number for number in range(1, 5)]
-ABSTRACTS = [b"%d. J. 2020.\n\nInvented.\n\nPMID: %d  [Indexed for MEDLINE]\n\n\n" % (n, n) for n in range(1, 5)]
+def repeat_record(form: bytes) -> list[bytes]:
+    return [form % ((number,) * form.count(b"%d")) for number in range(1, 5)]
+
+
+MEDLINE = repeat_record(b"PMID- %d\nTI  - Invented.\nSO  - J. 2020.\n\n")
+ARTICLE = b"<article><front><article-meta><article-id>%d</article-id></article-meta></front><body/></article>"
+CITATION = b"<PubmedArticle><MedlineCitation><PMID>%d</PMID></MedlineCitation><PubmedData/></PubmedArticle>"
 FORMATS = [
-    ("pubmed", "medline", MEDLINE),
-    ("pubmed", "abstract", ABSTRACTS),
-    ("nuccore", "fasta", FASTA_RECORDS),
-    ("pubmed", "uilist", IDS),
+    ("pubmed", "medline", "text", "", MEDLINE),
+    ("pubmed", "abstract", "text", "", repeat_record(b"%d. J. 2020.\n\nInvented.\n\nPMID: %d\n\n\n")),
+    ("pubmed", "uilist", "text", "", repeat_record(b"%d\n")),
+    ("nuccore", "fasta", "text", "", repeat_record(b">ZZ%d.1 invented\nACGT\n\n")),
+    ("nuccore", "gb", "text", "", repeat_record(b"LOCUS       ZZ%d\nORIGIN\n        1 acgt\n//\n\n")),
+    ("nuccore", "ft", "text", "", repeat_record(b">Feature ref|ZZ%d.1|\n1\t2\tgene\n")),
+    ("nuccore", "native", "text", "", repeat_record(b'Seq-entry ::= seq {\n  id { local str "ZZ%d" }\n}\n\n')),
+    ("gene", "gene_table", "text", "", repeat_record(b"G%d invented\nGene ID: %d, updated on 1-May-2024\n\n")),
+    ("gene", "gene_sum", "text", "", repeat_record(b"\n%d. G\nOfficial Symbol: G\n\n")),
+    ("mesh", "full", "text", "", repeat_record(b"\n%d: Heading\nScope.\n\n")),
+    ("pubmed", "uilist", "xml", "IdList", repeat_record(b"<Id>%d</Id>\n")),
+    ("pubmed", "abstract", "xml", "PubmedArticleSet", repeat_record(CITATION)),
+    ("pmc", "full", "xml", "pmc-articleset", repeat_record(ARTICLE)),
+    ("gene", "full", "xml", "Entrezgene-Set", repeat_record(b"<Entrezgene><id>%d</id><type/></Entrezgene>")),
 ]
+every_format = pytest.mark.parametrize(("db", "rettype", "retmode", "root", "records"), FORMATS)
+
+
+def join_records(records: list[bytes], root: str) -> Answer:
+    content = b"".join(records)
+    if not root:
+        return Answer(content, headers=TEXT)
+    return Answer(b"<?xml version='1.0'?>\n<%b>%b</%b>\n" % (root.encode(), content, root.encode()))
+
+
+def read_bytes(stream: Any) -> bytes:
+    content: str | bytes = stream.read()
+    return content.encode() if isinstance(content, str) else content
 
 
 def make_set(count: int) -> Answer:
@@ -238,42 +264,107 @@ def make_set(count: int) -> Answer:
     )
 
 
-@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
+@every_format
 @pytest.mark.parametrize("is_known", [True, False], ids=["own set", "set of another program"])
-def test_text_of_a_result_set_that_is_cut_between_two_records_is_requested_again(
-    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes], is_known: bool
+def test_a_result_set_without_some_of_its_records_is_requested_again(
+    entrez: Any,
+    server: Loopback,
+    db: str,
+    rettype: str,
+    retmode: str,
+    root: str,
+    records: list[bytes],
+    is_known: bool,
 ) -> None:
     server.by_endpoint["esearch"] = make_set(4)
-    server.then(*(Answer(b"".join(part), headers=TEXT) for part in (records[:2], records)))
+    server.then(*(join_records(part, root) for part in (records[:2], records)))
     if is_known:
         entrez.esearch(db=db, term="x", usehistory="y", retmax=0)
-    stream = entrez.efetch(db=db, webenv="MCID_stored_1", query_key="1", rettype=rettype, retmode="text", retmax=10)
+    stream = entrez.efetch(db=db, webenv="MCID_stored_1", query_key="1", rettype=rettype, retmode=retmode, retmax=10)
 
-    assert stream.read() == b"".join(records).decode()
+    assert read_bytes(stream) == join_records(records, root).body
     assert [request.endpoint for request in server.seen] == ["esearch", "efetch", "efetch"]
 
 
-@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
-def test_text_of_ids_that_is_cut_between_two_records_is_requested_again(
-    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes]
+@every_format
+@pytest.mark.parametrize("received", [(), (0,), (0, 1, 2), (1, 2, 3), (0, 1, 2, 0)], ids=str)
+def test_a_reply_without_some_of_the_ids_is_requested_again(
+    entrez: Any,
+    server: Loopback,
+    db: str,
+    rettype: str,
+    retmode: str,
+    root: str,
+    records: list[bytes],
+    received: tuple[int, ...],
 ) -> None:
-    server.then(*(Answer(b"".join(part), headers=TEXT) for part in (records[:3], records)))
-    with entrez.efetch(db=db, id="1,2,3,4", rettype=rettype, retmode="text") as stream:
-        assert stream.read() == b"".join(records).decode()
+    server.then(*(join_records([records[at] for at in part], root) for part in (received, range(4))))
+    with entrez.efetch(db=db, id="1,2,3,4", rettype=rettype, retmode=retmode) as stream:
+        assert read_bytes(stream) == join_records(records, root).body
     assert len(server.seen) == 2
 
 
-@pytest.mark.parametrize(("db", "rettype", "records"), FORMATS)
+@every_format
 def test_records_that_ncbi_repeatedly_omits_are_reported_also_from_the_cache(
-    entrez: Any, server: Loopback, db: str, rettype: str, records: list[bytes]
+    entrez: Any, server: Loopback, db: str, rettype: str, retmode: str, root: str, records: list[bytes]
 ) -> None:
-    server.always = Answer(b"".join(records[:3]), headers=TEXT)
+    server.always = join_records(records[:3], root)
     for _ in range(2):
         with pytest.warns(UserWarning, match="efetch reply of NCBI has fewer records") as caught:
-            stream = entrez.efetch(db=db, id="1,2,3,9", rettype=rettype, retmode="text")
-        assert stream.read() == b"".join(records[:3]).decode()
+            stream = entrez.efetch(db=db, id="1,2,3,9", rettype=rettype, retmode=retmode)
+        assert read_bytes(stream) == join_records(records[:3], root).body
         assert caught[0].filename == __file__
 
+    assert len(server.seen) == 2
+
+
+@every_format
+def test_a_page_of_the_ids_is_complete_without_a_warning(
+    entrez: Any, server: Loopback, db: str, rettype: str, retmode: str, root: str, records: list[bytes]
+) -> None:
+    server.then(join_records(records[1:3], root))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream = entrez.efetch(db=db, id="1,2,3,4", rettype=rettype, retmode=retmode, retstart=1, retmax=2)
+
+    assert read_bytes(stream) == join_records(records[1:3], root).body
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("db", "rettype", "cut", "whole"),
+    [
+        ("nuccore", "fasta", b">ZZ1.1 x\nACGT\n", b">ZZ1.1 x\nACGT\nAC\n\n"),
+        ("pubmed", "abstract", b"1. J. 2020.\n\nInvented.\n\n", b"1. J. 2020.\n\nInvented.\n\nPMID: 1\n"),
+        ("nuccore", "native", b"Seq-entry ::= set {\n", b'Seq-entry ::= set {\n  name "a { b"\n}\n'),
+    ],
+)
+def test_a_record_that_is_cut_at_the_end_of_a_line_is_requested_again(
+    entrez: Any, server: Loopback, db: str, rettype: str, cut: bytes, whole: bytes
+) -> None:
+    server.then(Answer(cut, headers=TEXT), Answer(whole, headers=TEXT))
+    with entrez.efetch(db=db, id="1", rettype=rettype, retmode="text") as stream:
+        assert stream.read() == whole.decode()
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b'{"result": {"uids": ["1", "2"], "1": {"uid": "1", "name": "A"}}}',
+        b'{"result": {"uids": ["1", "2"], "1": {"uid": "1", "name": "A"}, "2": {"uid": "2"}}}',
+        b'{"result": {"uids": ["1", "1", "2"], "1": {"uid": "1", "name": "A"}, "2": {"uid": "2", "name": "B"}}}',
+    ],
+    ids=["no summary", "empty summary", "listed twice"],
+)
+def test_summaries_that_the_document_only_lists_are_requested_again(
+    entrez: Any, server: Loopback, document: bytes
+) -> None:
+    whole = b'{"result": {"uids": ["1", "2"], "1": {"uid": "1", "name": "A"}, "2": {"uid": "2", "name": "B"}}}'
+    server.then(Answer(document), Answer(whole))
+    stream = entrez.esummary(db="gene", id="1,2", retmode="json")
+
+    assert read_bytes(stream) == whole
     assert len(server.seen) == 2
 
 
@@ -412,7 +503,7 @@ def test_bio_entrez_itself_is_not_changed_and_adds_no_wait(
 
 
 def test_threads_get_their_own_replies(entrez: Any, server: Loopback) -> None:
-    sequences = {f"ZZ{number}.1": b">ZZ%d.1\n%b\n" % (number, b"A" * number) for number in range(1, 30)}
+    sequences = {f"ZZ{number}.1": b">ZZ%d.1\n%b\n\n" % (number, b"A" * number) for number in range(1, 30)}
     server.next_answer = lambda seen: Answer(sequences[seen.params["id"]], headers=TEXT)  # type: ignore[method-assign]
 
     def fetch(name: str) -> bool:

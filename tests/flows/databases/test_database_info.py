@@ -86,6 +86,21 @@ def test_if_the_global_query_fails_each_database_is_searched(sandbox: Sandbox, k
     assert all(count.status == "Ok" for count in result.counts)
 
 
+def test_a_database_that_the_global_query_omits_is_searched() -> None:
+    services = Canned(
+        einfo=write_einfo_xml("pubmed", "omim"),
+        egquery=EGQUERY.replace(b"snp", b"protein"),
+        esearch=write_esearch_xml(3),
+    )
+    result = run_canned(services, INFO, term="xy")
+
+    assert [(count.db, count.count) for count in result.counts][-2:] == [("protein", None), ("omim", 3)]
+    assert result.counts_source == "egquery"
+    assert [request["db"] for request in services.requests("esearch")] == ["omim"]
+    with pytest.raises(UpstreamError, match="twice"):
+        parse_counts(EGQUERY.replace(b"snp", b"gene"))
+
+
 def test_a_zero_with_an_error_is_not_a_count() -> None:
     counts = parse_counts(EGQUERY)
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from command_line import Cli, read_lines
 
+from entrez_kit.sandbox.server import Sandbox
+
 STRATEGY = "1. base editing.tw.\n2. crispr.ti,ab.\n3. 1 or 2\n"
 
 
@@ -48,6 +50,20 @@ def test_records_are_identified_and_deduplicated(cli: Cli, monkeypatch: pytest.M
     assert boxes["identified"] == found["records"] + imported["added"]
     assert boxes["identified"] - boxes["duplicates"] == boxes["awaiting_screening"] == len(pmids)
     assert state["next"] == "review screen export"
+
+
+def test_a_search_warns_of_lines_that_pubmed_did_not_count(
+    cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert cli("review", "init", "r", "--strategy", "ovid.txt").status == 0
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
+    sandbox.fail_next("html", "esearch")
+
+    found = json.loads(cli("review", "search", "--folder", "r", "--json").out)
+
+    [line] = [line for line in found["search"]["lines"] if "count" not in line]
+    [warning] = [warning for warning in found["warnings"] if warning["code"] == "lines_not_counted"]
+    assert warning["message"] == f"PubMed did not count 1 line: {line['number']}."
 
 
 def test_a_decision_about_a_pair_is_applied_by_the_next_run(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

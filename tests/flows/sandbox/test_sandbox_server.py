@@ -170,11 +170,25 @@ def test_faults_have_the_requested_frequency_and_the_same_order_for_a_seed() -> 
     probabilities = {"429": 0.05, "500": 0.02, "truncate": 0.05, "html": 0.1, "error200": 0.05, "cut": 0.02}
     plans = [FaultPlan(probabilities, seed=seed) for seed in (1, 1, 2)]
     drawn = [[plan.draw("efetch") for _ in range(10_000)] for plan in plans]
+    kinds = [fault.kind for fault in drawn[0] if fault]
 
     assert drawn[0] == drawn[1] != drawn[2]
     for kind, probability in probabilities.items():
-        assert plans[0].struck[kind] == drawn[0].count(kind)
+        assert plans[0].struck[kind] == kinds.count(kind)
         assert abs(plans[0].struck[kind] / 10_000 - probability) < 0.01
+
+
+def test_the_faults_of_a_request_do_not_depend_on_the_order_of_the_requests() -> None:
+    plans = [FaultPlan({"500": 0.3, "truncate": 0.3}, seed=1) for _ in range(2)]
+    requests_of = [[(name, attempt) for attempt in range(50) for name in "abcdef"] for _ in plans]
+    requests_of[1].sort()
+    drawn = [
+        {request: plan.draw("efetch", request[0]) for request in ordered}
+        for plan, ordered in zip(plans, requests_of, strict=True)
+    ]
+
+    assert drawn[0] == drawn[1]
+    assert len({fault.share for fault in drawn[0].values() if fault}) > 50
 
 
 def test_the_number_of_consecutive_faults_of_a_request_is_limited() -> None:
@@ -185,7 +199,8 @@ def test_the_number_of_consecutive_faults_of_a_request_is_limited() -> None:
         longest = max(len(run) for run in "".join("x" if kind else " " for kind in kinds).split())
         assert longest == 3
     plan.plan_next("429", times=5)  # planned faults are not chance
-    assert [plan.draw("efetch", "c") for _ in range(5)] == ["429"] * 5
+    planned = [plan.draw("efetch", "c") for _ in range(5)]
+    assert [fault.kind for fault in planned if fault] == ["429"] * 5
 
 
 def test_faults_apply_to_every_endpoint(path: Path) -> None:

@@ -19,6 +19,7 @@ from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
+from entrez_kit.services.fetched_records import check_records
 
 Ask = Callable[[Services], Any]
 
@@ -43,6 +44,10 @@ def write_records(*pmids: int, article: str = "<Article><ArticleTitle>T</Article
 
 def write_medline(*endings: str) -> bytes:
     return "".join(f"PMID- {number}\nTI  - T\n{ending}\n" for number, ending in enumerate(endings, 1)).encode()
+
+
+def write_set(form: str, *ids: int) -> bytes:
+    return f"<IdList>{''.join(map(form.format, ids))}</IdList>".encode()
 
 
 def write_links(*ids: str, source: str = "7") -> bytes:
@@ -88,6 +93,12 @@ def request_records(services: Services, *, medline: bool = False) -> list[str]:
     return list(RecordBatches(services, medline=medline).request_records(["1", "2"]))
 
 
+def request_any_records(services: Services, *, db: str, rettype: str | None, retmode: str) -> bytes:
+    documents = {uid: {"uid": uid} for uid in "12"}
+    read = partial(check_records, ["1", "2"], documents, db=db, rettype=rettype, retmode=retmode)
+    return services.eutils.efetch(db=db, ids=["1", "2"], rettype=rettype, retmode=retmode, read=read).content
+
+
 def request_links(services: Services) -> list[str]:
     read = partial(parse_links, number="7")
     return services.eutils.elink(dbfrom="gene", db="pubmed", ids=["7"], linkname="gene_pubmed", read=read).value
@@ -116,6 +127,13 @@ FETCH, MEDLINE = (
     (request_records, write_records(1, 2)),
     (partial(request_records, medline=True), write_medline("SO  - J. 2019.", "SO  - J. 2020.")),
 )
+ARTICLE = "<article><front><article-meta><article-id>{}</article-id></article-meta></front></article>"
+PMC = partial(request_any_records, db="pmc", rettype=None, retmode="xml")
+ID_LIST = partial(request_any_records, db="pubmed", rettype="uilist", retmode="xml")
+MEDLINE_TEXT = partial(request_any_records, db="pubmed", rettype="medline", retmode="text")
+ABSTRACTS = partial(request_any_records, db="pubmed", rettype="abstract", retmode="text")
+GENES = partial(request_any_records, db="gene", rettype=None, retmode="text")
+ASN1 = partial(request_any_records, db="nuccore", rettype="native", retmode="text")
 LINKS = (request_links, write_links("5", "6"))
 CONVERT = (request_conversion, write_converted(("1", 1, "PMC1"), ("2", 2, "PMC2")))
 LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hit("2")))
@@ -146,6 +164,19 @@ LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hi
         pytest.param(*FETCH, write_records(1, 3), id="efetch: another record"),
         pytest.param(*FETCH, write_records(1, 2, article=""), id="efetch: hollow"),
         pytest.param(*MEDLINE, write_medline("SO  - J. 2019.", "SO  - J. 2020 Jan;"), id="medline: last field cut"),
+        pytest.param(PMC, write_set(ARTICLE, 1, 2), write_set(ARTICLE, 1), id="pmc: an article missing"),
+        pytest.param(PMC, write_set(ARTICLE, 1, 2), write_set(ARTICLE, 1, 1), id="pmc: an article twice"),
+        pytest.param(ID_LIST, write_set("<Id>{}</Id>", 1, 2), write_set("<Id>{}</Id>", 1), id="uilist: an id missing"),
+        pytest.param(MEDLINE_TEXT, MEDLINE[1], write_medline("SO  - J. 2019."), id="medline text: a record missing"),
+        pytest.param(MEDLINE_TEXT, MEDLINE[1], MEDLINE[1][:-15], id="medline text: cut in a record"),
+        pytest.param(MEDLINE_TEXT, MEDLINE[1], MEDLINE[1].replace(b"- 2", b"- 3"), id="medline text: another record"),
+        pytest.param(ABSTRACTS, b"1. J.\n\nPMID: 1\n\n2. J.\n\nPMID: 2\n", b"1. J.\n\nPMID: 1\n", id="abstracts"),
+        pytest.param(
+            ABSTRACTS, b"1. J.\n\nPMID: 1\n\n2. J.\n\nPMID: 2\n", b"1. J.\n\nPMID: 1\n\n2. J.\n", id="abstracts: cut"
+        ),
+        pytest.param(GENES, b"\n1. A\nOfficial\n\n2. B\nOfficial\n", b"\n1. A\nOfficial\n", id="numbered text"),
+        pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\n", id="asn.1: a record missing"),
+        pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\nSeq ::= {\n a 1\n", id="asn.1: cut"),
         pytest.param(*LINKS, write_links("5", "n/a"), id="elink: not a number"),
         pytest.param(*LINKS, write_links("5", "5"), id="elink: a link twice"),
         pytest.param(*LINKS, write_links("5", "6", source="8"), id="elink: another source"),
@@ -223,6 +254,24 @@ def test_a_record_that_was_requested_twice_may_be_summarized_twice(tmp_path: Pat
         reply = bench.eutils.esummary(db="pubmed", ids=["1", "1"])
 
     assert reply.attempts == 1
+
+
+@pytest.mark.parametrize(
+    ("short", "is_complete"),
+    [(write_records(1), True), (write_records(1, 1), True), (write_records(), True), (write_records(1), False)],
+)
+def test_records_without_a_reader_are_requested_again_until_all_ids_are_there_or_ncbi_repeats_the_reply(
+    tmp_path: Path, short: bytes, is_complete: bool
+) -> None:
+    whole = write_records(1, 2)
+    with open_workbench(tmp_path) as bench:
+        bench.server.then(Answer(body=short), Answer(body=whole if is_complete else short))
+        reply = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        again = bench.eutils.efetch(db="pubmed", ids=["1", "2"], retmode="xml")
+        requested = len(bench.server.seen)
+
+    assert (reply.content, reply.is_complete) == (again.content, again.is_complete)
+    assert (reply.content, reply.is_complete, requested) == (whole if is_complete else short, is_complete, 2)
 
 
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])

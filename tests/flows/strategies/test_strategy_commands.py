@@ -46,6 +46,25 @@ def test_a_rejected_line_is_never_counted_as_zero(cli: Cli, sandbox: Sandbox) ->
     assert done.status == 0
 
 
+@pytest.mark.parametrize("command", [("count",), ("lint", "--online", "--fail-on", "no-hits")])
+def test_a_line_that_pubmed_does_not_count_is_named_with_status_4(
+    cli: Cli, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    Path("s.txt").write_text("1. crispr.ti,ab.\n2. splice.ti,ab.\n3. 1 or 2\n", encoding="utf-8")
+    monkeypatch.setenv("NCBI_MAX_RETRIES", "0")
+    sandbox.fail_next("html", "esearch")
+
+    first, *arguments = command
+    done = cli("strategy", first, "s.txt", *arguments, "--json")
+    again = cli("strategy", first, "s.txt", *arguments, "--json")
+
+    [missing] = read_error(done)["details"]["missing"]
+    assert (done.status, again.status) == (4, 0)
+    assert missing in read_error(done)["message"]
+    if command == ("count",):
+        assert [str(line["number"]) for line in done.document["lines"] if "count" not in line] == [missing]
+
+
 def test_a_last_line_that_cannot_be_searched_is_an_incomplete_result(cli: Cli, sandbox: Sandbox) -> None:
     Path("s.txt").write_text(LINES.rsplit("6.", 1)[0], encoding="utf-8")
 

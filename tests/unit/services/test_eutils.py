@@ -27,7 +27,7 @@ BODIES = {
     "einfo": b"<eInfoResult><DbList><DbName>pubmed</DbName></DbList></eInfoResult>",
     "esearch": b"<eSearchResult><Count>0</Count></eSearchResult>",
     "esummary": b"<eSummaryResult><DocumentSummarySet>",
-    "efetch": b"<PubmedArticleSet></PubmedArticleSet>",
+    "efetch": b"<PubmedArticleSet>",
     "elink": b"<eLinkResult><LinkSet></LinkSet></eLinkResult>",
     "epost": b"<ePostResult><QueryKey>1</QueryKey><WebEnv>MCID_692851c130aec64b</WebEnv></ePostResult>",
     "espell": b"<eSpellResult><Query>astma</Query></eSpellResult>",
@@ -44,12 +44,22 @@ JSON_BODIES = {
 Ask = Callable[[EUtils], Reply]
 
 
+def read_ids(request: Any) -> list[str]:
+    """Return the different ids of a request; of a result set one."""
+    query = request.body.decode() if request.body else urlsplit(request.url).query
+    return list(dict.fromkeys(dict(parse_qsl(query)).get("id", "1").split(",")))
+
+
 def summarize(request: Any) -> tuple[int, dict[str, str], bytes]:
     """Answer with a summary of every requested id; of a result set with one."""
-    query = request.body.decode() if request.body else urlsplit(request.url).query
-    uids = dict.fromkeys(dict(parse_qsl(query)).get("id", "1").split(","))
-    summaries = "".join(f'<DocumentSummary uid="{uid}"><Title>T</Title></DocumentSummary>' for uid in uids)
+    summaries = "".join(f'<DocumentSummary uid="{uid}"><Title>T</Title></DocumentSummary>' for uid in read_ids(request))
     return 200, {}, BODIES["esummary"] + summaries.encode() + b"</DocumentSummarySet></eSummaryResult>"
+
+
+def fetch(request: Any) -> tuple[int, dict[str, str], bytes]:
+    """Answer with a record of every requested id; of a result set with one."""
+    form = "<PubmedArticle><MedlineCitation><PMID>{}</PMID></MedlineCitation></PubmedArticle>"
+    return 200, {}, BODIES["efetch"] + "".join(map(form.format, read_ids(request))).encode() + b"</PubmedArticleSet>"
 
 
 class NoLimiter:
@@ -72,8 +82,8 @@ def ncbi_mock() -> Iterator[responses.RequestsMock]:
         for endpoint, body in BODIES.items():
             for method in ("GET", "POST"):
                 address = f"{BASE}/{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
-                if endpoint == "esummary":
-                    mock.add_callback(method, address, callback=summarize, content_type="text/xml")
+                if callback := {"esummary": summarize, "efetch": fetch}.get(endpoint):
+                    mock.add_callback(method, address, callback=callback, content_type="text/xml")
                 else:
                     mock.add(method, address, body=body, content_type="text/xml")
         yield mock
