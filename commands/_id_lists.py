@@ -15,9 +15,9 @@ import csv
 import itertools
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
@@ -27,8 +27,8 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 from entrez_kit.base.tables import MAX_CELL, TABLE_SUFFIXES, TableError, name_cells, read_rows
 
-from ._files import get_stdin, read_content
-from ._state import STDIN
+from ._files import get_stdin, is_file, read_content
+from ._state import STDIN, usage_error
 
 MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
@@ -79,8 +79,8 @@ def read_ids(
         columns: the names that a column of ids may have in a table, by preference.
 
     Raises:
-        InvalidInput: a source cannot be read or is not text, a file has no identifiers, or a line is not a list of
-            identifiers.
+        InvalidInput: a source cannot be read or is not text, a file has no identifiers, a line is not a list of
+            identifiers, or an argument is the name of a file.
     """
     known = known or is_article_id
     ids: list[str] = []
@@ -89,6 +89,7 @@ def read_ids(
         if argument == STDIN:
             ids += _read_stdin(known, columns)
         else:
+            refuse_file_name(argument, known)
             ids += split_line(argument, "The arguments", known)
     for path in files:
         if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
@@ -104,15 +105,26 @@ def read_ids(
     return ids
 
 
+def refuse_file_name(argument: str, known: Known) -> None:
+    """Refuse the name of a file in the place of an identifier.
+
+    Raises:
+        InvalidInput: the argument is the name of a file, and not an identifier.
+    """
+    if not known(argument) and is_file(argument):
+        hint = f"Add -i before it to read ids from it: -i {quote(argument)}."
+        raise usage_error(f"{argument} is a file, not an id.", argument, hint)
+
+
 def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:
     """Return the error for files of references without any identifier."""
-    names = " ".join(shlex.quote(str(path)) for path in files)
+    names = " ".join(quote(str(path)) for path in files)
     single = f"The {references[0]} has no PMID, PMCID or DOI."
     several = f"None of the {format_count(len(references), 'reference')} in {names} has a PMID, PMCID or DOI."
     return InvalidInput(
         single if len(references) == 1 else several,
         invalid_input=str(files[0]),
-        recovery_hint=f"`entrez-kit check {shlex.quote(str(files[0]))}` finds the PMIDs of references.",
+        recovery_hint=f"`entrez-kit check {quote(str(files[0]))}` finds the PMIDs of references.",
         details={"reason": "no_identifiers"},
     )
 

@@ -20,6 +20,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
+from ._id_lists import refuse_file_name
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, App, FilesOfIds, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest_next
@@ -120,6 +121,8 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
             recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
             details={"reason": "no_query"},
         )
+    if len(words) == 1:
+        refuse_file_name(words[0], _is_symbol)
     request = build_request(ctx, SEARCH_GENES, {**options, "query": " ".join(words)})
     view: View[GenePage] = View(
         table=lambda page, console: _views.gene.render_search(page, console),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_error
 
 from entrez_kit.commands import _app
 
@@ -41,6 +41,71 @@ def test_a_wrong_value_is_named_with_the_next_step(cli: Cli, arguments: list[str
     assert done.status == 2
     assert message in done.err
     assert hint in done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named", "absent"),
+    [
+        (["related", "1", "--type", "citation_formats", "-f", "csv"], "--format csv cannot", "--style ris"),
+        (["related", "1", "--type", "citation_formats", "-o", "{}/x.csv"], "/x.csv cannot", "--format csv"),
+        (["related", "1", "--type", "citation_formats", "--style", "ris", "-f", "csv"], "--style ris", "default"),
+        (["cite", "1", "-o", "{}/x.tsv", "--style", "ris"], "--output {}/x.tsv cannot", "--format tsv"),
+        (["cite", "1", "-o", "{}/x.ris", "--style", "apa"], "--output {}/x.ris", "the format ris"),
+        (["convert", "{}/x.bib", "--to", "ris", "-o", "{}/x.csv"], "--output {}/x.csv.", "--format"),
+        (["convert", "{}/x.bib", "--to", "ris", "--json"], "with --json.", "--format"),
+        (["convert", "{}/x.bib", "--to", "ris", "--fields", "pmid"], "with --to ris.", "--format"),
+        (["fetch", "1", "--fields", "pmid", "-o", "{}/x.ris"], "--output {}/x.ris.", "--format"),
+        (["fetch", "1", "--no-header"], "the format json", "--format json,"),
+        (["fetch", "1", "--detail", "full_xml", "-o", "{}/x.csv"], "--output {}/x.csv.", "--format csv"),
+        (["search", "x", "--json", "--no-header"], "with --json,", "--format json,"),
+    ],
+)
+def test_a_message_names_the_options_that_were_given(
+    cli: Cli, tmp_path: Path, arguments: list[str], named: str, absent: str
+) -> None:
+    (tmp_path / "x.bib").write_text("@article{k, title={T}}\n", encoding="utf-8")
+
+    done = cli(*(word.format(tmp_path) for word in arguments))
+
+    assert done.status == 2
+    message = read_error(done)["message"]
+    assert named.format(tmp_path) in message
+    assert absent not in message
+
+
+@pytest.mark.parametrize("name", ["ids.txt", "refs.bib", "genes.csv"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["fetch"], ["show"], ["related"], ["fulltext"], ["gene", "get"], ["gene", "pubmed"], ["gene", "search"]),
+        *(["db", "fetch", "pubmed"], ["db", "summary", "pubmed"], ["db", "link", "--from", "gene", "--to", "pubmed"]),
+    ],
+)
+def test_a_file_in_the_place_of_an_id_is_named_with_the_option_that_reads_it(
+    cli: Cli, tmp_path: Path, words: list[str], name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text("99000001\n", encoding="utf-8")
+
+    error = read_error(cli(*words, str(file)))
+
+    assert error["message"] == f"{file} is a file, not an id."
+    assert f"-i {file}" in error["recovery_hint"]
+
+
+def test_a_file_to_convert_without_a_format_is_named_with_the_missing_option(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text("@article{k, title={T}}\n", encoding="utf-8")
+
+    error = read_error(cli("convert", str(file)))
+
+    assert error["message"].startswith(f"{file} is a file, and --to is missing")
+    assert {"--to", "-i"} <= set(error["recovery_hint"].split())
+
+
+@pytest.mark.parametrize("words", [["cite"], ["convert"], ["convert", "--to", "ris"], ["gene", "search"], ["fetch"]])
+def test_a_text_that_is_too_long_for_a_file_name_is_invalid_input(cli: Cli, words: list[str]) -> None:
+    assert cli(*words, f"{'a' * 300}.bib").status in (0, 2, 4)
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
