@@ -22,6 +22,7 @@ from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.file_kinds import detect_file_kind
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end, format_count
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
@@ -241,6 +242,13 @@ def _read_lines(source: IO[bytes], name: str) -> Iterator[str]:
     """Yield lines as text, with any line ends and byte order mark."""
     lines = read_lines(source, name)
     first = next(lines, b"")
+    if (kind := detect_file_kind(first, name)) is not None:
+        raise InvalidInput(
+            f"{name} is not a text file, but {kind.name}.",
+            invalid_input=name,
+            recovery_hint=f"{kind.advice} Give a file with one id per line.",
+            details={"reason": "not_text"},
+        )
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's ">" writes it
         try:
             yield from (first + read_input(source, name)).decode("utf-16").splitlines()

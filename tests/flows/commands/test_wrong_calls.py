@@ -119,6 +119,17 @@ def test_a_table_without_a_column_of_ids_is_named_with_its_columns(cli: Cli, tmp
     assert f'hits{suffix} has no column pmid: its first line is "title,year".' in done.err
 
 
+@pytest.mark.parametrize("words", [["fetch"], ["gene", "search"], ["gene", "get"], ["db", "summary", "gene"]])
+def test_a_list_of_ids_that_is_not_text_is_named_with_its_kind(cli: Cli, tmp_path: Path, words: list[str]) -> None:
+    file = tmp_path / "ids.xlsx"
+    file.write_bytes(b"PK\x03\x04all of this is ASCII")
+
+    error = read_error(cli(*words, "-i", str(file)))
+
+    assert error["message"] == f"{file} is not a text file, but an Excel workbook."
+    assert ".csv" in error["recovery_hint"]
+
+
 def test_a_table_of_ids_without_a_header_is_read(cli: Cli, tmp_path: Path) -> None:
     table = tmp_path / "ids.csv"
     table.write_text("99000001,99000002\n", encoding="utf-8")
