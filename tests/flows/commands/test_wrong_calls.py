@@ -130,6 +130,50 @@ def test_a_list_of_ids_that_is_not_text_is_named_with_its_kind(cli: Cli, tmp_pat
     assert ".csv" in error["recovery_hint"]
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("table.csv", "name,fold\nTP53,2\n"),
+        ("table.tsv", "name\tfold\nTP53\t2\n"),
+        ("list.json", '[{"name": "TP53"}]'),
+        ("list.jsonl", '{"name": "TP53"}\n{"name": "BRCA1"}\n'),
+    ],
+)
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (["gene", "search"], "symbol"),
+        (["gene", "get"], "id"),
+        (["gene", "pubmed"], "id"),
+        (["db", "summary", "nuccore"], "id"),
+        (["fetch"], "pmid"),
+    ],
+)
+def test_a_file_with_wrong_columns_is_refused_with_the_column_and_the_command_that_fit(
+    cli: Cli, tmp_path: Path, words: list[str], column: str, name: str, text: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+
+    error = read_error(cli(*words, "-i", str(file)))
+
+    assert error["details"]["reason"] in ("not_identifiers", "bad_json")
+    assert f" {column}" in error["message"]
+    assert f" {column}" in error["recovery_hint"]
+    assert ("entrez-kit check" in error["recovery_hint"]) is (column == "pmid")
+    assert ("entrez-kit gene search" in error["recovery_hint"]) is (words[0] == "gene" and column == "id")
+
+
+@pytest.mark.parametrize("text", ['[{"symbol": "TP53"}]', '{"gene": "TP53", "id": 7157}\n', '["TP53"]'])
+def test_symbols_are_read_from_json(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "symbols.json"
+    file.write_text(text, encoding="utf-8")
+
+    done = cli("gene", "search", "-i", str(file), "--organism", "human", "-f", "ids")
+
+    assert done.out.split() == ["NCBIGene:7157"]
+
+
 def test_a_table_of_ids_without_a_header_is_read(cli: Cli, tmp_path: Path) -> None:
     table = tmp_path / "ids.csv"
     table.write_text("99000001,99000002\n", encoding="utf-8")
