@@ -165,7 +165,7 @@ def summary_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
         columns={**build_columns("uid"), "title": _get_title},
         id_key="uid",
     )
-    run(ctx, SUMMARY, request, view, label="Summarising", least=ONE_REQUEST)
+    run(ctx, SUMMARY, request, view, label="Summarizing", least=ONE_REQUEST)
 
 
 def _get_title(record: Record) -> str:
