@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.citations.csl import ARTICLE_NUMBER, build_csl_item
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
+from entrez_kit.references.files.csl_values import clean_csl_date, get_article_number, list_csl_names, read_csl_author
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
@@ -111,6 +111,7 @@ def _find_items(document: Any, name: str) -> list[dict[str, Any]]:
 
 def _replace_item(item: dict[str, Any], newer: Article) -> None:
     """Replace an item with a newer record; its id and the user's own fields stay."""
+    _remove_article_number(item)
     own = {name: value for name, value in item.items() if name not in _OF_WORK}
     if is_about_version(str(own.get("note") or "")):
         del own["note"]
@@ -119,6 +120,14 @@ def _replace_item(item: dict[str, Any], newer: Article) -> None:
     notes = [str(item_fields["note"]) for item_fields in (own, fields) if item_fields.get("note")]
     item.clear()
     item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
+
+
+def _remove_article_number(item: dict[str, Any]) -> None:
+    """Remove the article number among the user's own members of an item."""
+    if get_article_number(item) is not None:
+        del item["custom"][ARTICLE_NUMBER]
+        if not item["custom"]:
+            del item["custom"]
 
 
 def _correct_item(item: dict[str, Any], correction: FieldUpdate) -> None:
@@ -134,6 +143,7 @@ def _correct_item(item: dict[str, Any], correction: FieldUpdate) -> None:
         elif name == "pages":
             field = "page" if "page" in item or "number" not in item else "number"
             item[field] = value
+            _remove_article_number(item)
         elif name == "year":
             dates = item.get("issued")
             parts = dates.get("date-parts") if isinstance(dates, dict) else None

@@ -116,9 +116,14 @@ class _RecordEdit:
                 self.replaced[self.record.end] = lines + self.replaced.get(self.record.end, [last.text + last.end])
 
     def put_pages(self, pages: str) -> None:
-        """Write the first page, and the last one if there is one or if the record has one."""
+        """Write the first page, and the last one if there is one or if the record has one.
+
+        A separate article number, which was that of the wrong pages, is removed.
+        """
         first, dash, last = pages.partition("-")
         self.put(("SP",), [first])
+        if self.record.list_values("C7"):
+            self.put(("C7",), [])
         if dash or self.record.list_values("EP"):
             self.put(("EP",), [last] if dash else [])
 

@@ -19,8 +19,6 @@ SUFFIXES = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}
 """The suffix of a file in each format."""
 NOT_MEDLINE = ("ris", "bibtex", "csl")
 LOSSES = {
-    # One field has pages and numbers of articles: a number of up to four digits is read as a page.
-    **dict.fromkeys(("99000002", "99000013", "99000018", "99000042"), (NOT_MEDLINE, ("apa", "mla"))),
     # No format has the italics of a title, which show the name of an invented species.
     "99000014": (tuple(SUFFIXES), ("mla", "chicago")),
     # The field of the language has one language.
