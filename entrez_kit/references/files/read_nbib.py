@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
-from entrez_kit.base.medline_fields import MedlineLineError, read_fields
+from entrez_kit.base.medline_fields import ONCE, MedlineLineError, split_records
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number
@@ -19,9 +18,6 @@ from entrez_kit.references.files.references import (
     unreadable_error,
     warn_of_left_out,
 )
-
-_ONCE: Final = frozenset({"PMID", "OWN", "STAT", "TI", "BTI", "DP", "JT", "TA", "SO"})
-"""Tags that a record has only once."""
 
 
 class NbibFile(ReferenceFile):
@@ -49,47 +45,20 @@ def read_nbib(text: str, name: str) -> NbibFile:
     Raises:
         InvalidInput: a line does not belong to a field. The message has the line number.
     """
-    records = _split_records(text, name)
+    try:
+        records = list(split_records(text.splitlines()))
+    except MedlineLineError as exc:
+        problem = "this line does not belong to a field of a MEDLINE record"
+        raise unreadable_error(name, problem, line=exc.line) from None
     references = [_build_reference(fields, start) for fields, start in records]
     joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
     warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
     return NbibFile([fields for fields, _ in records], references, warnings)
 
 
-def _split_records(text: str, name: str) -> list[tuple[list[tuple[str, str]], int]]:
-    """Return the fields and the first line of each record."""
-    records: list[tuple[list[tuple[str, str]], int]] = []
-    fields: list[tuple[str, str]] = []
-    start = 0
-
-    def end_record() -> None:
-        """Add a record. An empty line can also be inside of one: then no tag that a record has once is repeated."""
-        above = records[-1][0] if records else []
-        tags, others = ({tag for tag, _ in record} for record in (fields, above))
-        if above and "PMID" not in tags and _ONCE.isdisjoint(tags & others):
-            above += fields
-        else:
-            records.append((fields, start))
-
-    try:
-        for field in read_fields(text.splitlines()):
-            if field.tag in ("", "PMID") and fields:
-                end_record()
-                fields = []
-            if field.tag:
-                start = start if fields else field.line
-                fields.append((field.tag, field.value))
-    except MedlineLineError as exc:
-        problem = "this line does not belong to a field of a MEDLINE record"
-        raise unreadable_error(name, problem, line=exc.line) from None
-    if fields:
-        end_record()
-    return records
-
-
 def _has_two(fields: list[tuple[str, str]]) -> bool:
     """Return whether a record repeats several fields that a record has once."""
-    return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in _ONCE).values()) > 1
+    return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in ONCE).values()) > 1
 
 
 def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
