@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.citations.csl import ARTICLE_NUMBER, SEASONS
 from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.xml.dates import is_existing_day
@@ -11,6 +12,21 @@ from entrez_kit.references.files.references import RefAuthor, find_year
 
 _NAMES: Final = ("author", "editor", "container-author", "collection-editor", "translator")
 _DATES: Final = ("issued", "accessed", "original-date", "available-date", "submitted", "event-date")
+
+
+def clean_texts(value: Any, depth: int = 5) -> Any:
+    """Return a value of an item with all texts in it without invisible characters.
+
+    Args:
+        depth: the depth of lists and objects in which texts are; a date has four.
+    """
+    if isinstance(value, str):
+        return remove_invisible(value)
+    if isinstance(value, list) and depth:
+        return [clean_texts(one, depth - 1) for one in value]
+    if isinstance(value, dict) and depth:
+        return {name: clean_texts(one, depth - 1) for name, one in value.items()}
+    return value
 
 
 def list_csl_names(value: Any) -> list[dict[str, str]]:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.base.identifiers import IdKind
+from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.citations.csl import ARTICLE_NUMBER, build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape_latex, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
@@ -296,7 +297,7 @@ class _BibtexReader:
                 parts.append(text[1:-1])
             else:
                 parts.append(self._strings.get(text.lower(), text))
-        return "".join(parts)
+        return remove_invisible("".join(parts))
 
 
 def _name_block(block: Any) -> str:

@@ -7,7 +7,13 @@ from typing import Any, Final
 
 from entrez_kit.citations.csl import ARTICLE_NUMBER, build_csl_item
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.files.csl_values import clean_csl_date, get_article_number, list_csl_names, read_csl_author
+from entrez_kit.references.files.csl_values import (
+    clean_csl_date,
+    clean_texts,
+    get_article_number,
+    list_csl_names,
+    read_csl_author,
+)
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
@@ -57,7 +63,8 @@ class CslFile(ReferenceFile):
         from entrez_kit.references.files.tagged_fields import convert_csl
 
         item = self._items[index]
-        return OriginalRecord(convert_csl(item, self.references[index]), json.dumps(item, ensure_ascii=False))
+        fields = convert_csl(clean_texts(item), self.references[index])
+        return OriginalRecord(fields, json.dumps(item, ensure_ascii=False))
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
@@ -82,7 +89,7 @@ def read_csl_json(text: str, name: str) -> CslFile:
     """
     document = _parse_json(text, name)
     items = _find_items(document, name)
-    references = [read_csl_item(number, item) for number, item in enumerate(items, start=1)]
+    references = [read_csl_item(number, clean_texts(item)) for number, item in enumerate(items, start=1)]
     return CslFile(text, document, items, references)
 
 

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from entrez_kit.base.medline_fields import ONCE, MedlineLineError, split_records
+from entrez_kit.base.medline_fields import ONCE, MedlineFields, MedlineLineError, split_records
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -46,7 +47,10 @@ def read_nbib(text: str, name: str) -> NbibFile:
         InvalidInput: a line does not belong to a field. The message has the line number.
     """
     try:
-        records = list(split_records(text.splitlines()))
+        records = [
+            MedlineFields([(tag, read_text(value)) for tag, value in fields], line)
+            for fields, line in split_records(text.splitlines())
+        ]
     except MedlineLineError as exc:
         problem = "this line does not belong to a field of a MEDLINE record"
         raise unreadable_error(name, problem, line=exc.line) from None

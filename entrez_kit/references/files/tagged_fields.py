@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import BOOKSHELF
-from entrez_kit.citations.csl import ARTICLE_NUMBER, JOINER, SEASONS, to_one_line
+from entrez_kit.citations.csl import ARTICLE_NUMBER, JOINER, SEASONS
 from entrez_kit.citations.titles import format_journal_title, split_titles
 from entrez_kit.citations.write_ris import join_ris_name, mark_group, note_book_authors
 from entrez_kit.pubmed.pages import expand_ranges
@@ -18,6 +18,7 @@ from entrez_kit.references.files.field_values import (
     is_preprint,
     parse_date_text,
     read_language,
+    read_text,
     write_ris_date,
 )
 from entrez_kit.references.files.references import RefAuthor, Reference
@@ -191,7 +192,7 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
     found: list[Field] = []
     seen: set[Field] = set()
     for tag, value in fields:
-        line = (tag, to_one_line(value))
+        line = (tag, read_text(value))
         if line[1] and (tag in PEOPLE_TAGS or line not in seen):
             found.append(line)
             seen.add(line)

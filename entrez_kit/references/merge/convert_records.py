@@ -19,7 +19,7 @@ from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article
 from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
-from entrez_kit.references.files.csl_values import clean_csl_item, get_article_number, read_article_number
+from entrez_kit.references.files.csl_values import clean_csl_item, clean_texts, get_article_number, read_article_number
 from entrez_kit.references.files.tagged_fields import get_first_value, list_values
 from entrez_kit.references.merge.entries import Entry
 from entrez_kit.references.merge.files_to_merge import read_files
@@ -61,7 +61,7 @@ def build_item(entry: Entry, *, for_style: bool = False) -> Item:
         for_style: whether to add fields beyond CSL that citation styles use.
     """
     if entry.kind == "csl" and entry.original.text is not None:
-        item = json.loads(entry.original.text)
+        item = clean_texts(json.loads(entry.original.text))
         return read_article_number(clean_csl_item(item), get_article_number(item))
     if (article := _read_article(entry)) is not None:
         item = (build_style_item if for_style else build_csl_item)(article) | {"id": name_record(entry)}
