@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from entrez_kit.base.medline_fields import ONCE, MedlineFields, MedlineLineError, split_records
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number
+from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_doi, find_medline_number
 from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     OriginalRecord,
@@ -67,7 +67,6 @@ def _has_two(fields: list[tuple[str, str]]) -> bool:
 
 def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
     record = MedlineRecord(fields)
-    located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
     pmid = find_identifier("pmid", record.get_first("PMID"))
     return Reference(
         key=pmid or f"line {line}",
@@ -79,7 +78,7 @@ def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
         volume=record.get_first("VI") or None,
         issue=record.get_first("IP") or None,
         pages=record.get_first("PG") or find_medline_number(record),
-        doi=find_identifier("doi", next(iter(located), None)),
+        doi=find_identifier("doi", find_medline_doi(record)),
         pmid=pmid,
         pmcid=find_identifier("pmcid", record.get_first("PMC")),
     )
