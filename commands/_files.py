@@ -1,6 +1,7 @@
 """Files that the user names: their content, their name in messages, and the name of a corrected copy."""
 
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -33,6 +34,13 @@ def read_content(file: Path) -> bytes:
         return read_input(file, str(file))
     except OSError as exc:
         raise cannot_read_error(file, exc) from None
+
+
+def is_file(name: str) -> bool:
+    """Return whether an argument is the name of a file; a text that cannot be a name is not."""
+    with suppress(OSError, ValueError):
+        return Path(name).is_file()
+    return False
 
 
 def name_file(path: Path) -> str:

@@ -15,29 +15,28 @@ import csv
 import itertools
 import json
 import re
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import IO, Any, Final
 
 from entrez_kit.base import input_files
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end, format_count
+from entrez_kit.base.file_kinds import detect_file_kind
+from entrez_kit.base.frontend_text import MAX_QUOTED, cut_end, format_count, join_with
 from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 from entrez_kit.base.tables import MAX_CELL, TABLE_SUFFIXES, TableError, name_cells, read_rows
 
-from ._files import get_stdin, read_content
-from ._state import STDIN
+from ._files import get_stdin, is_file, read_content
+from ._state import STDIN, usage_error
 
 MAX_IDS: Final = 2_000_000
 """The maximum number of ids of one command, which are kept in memory."""
 
 NOT_IDENTIFIERS: Final = "not_identifiers"
 """The reason of the error for text instead of identifiers."""
-
-Known = Callable[[str], bool]
-"""Returns whether a word is an identifier."""
 
 _LABEL: Final = re.compile(r"\b(pmid|pmcid|pmc|doi|pubmed)(?:\s*+[:=]\s++(?=\S)|\s++(?=(?:pmc)?[0-9]))", re.IGNORECASE)
 """A label before an identifier, followed by spaces."""
@@ -67,36 +66,35 @@ def read_ids(
     arguments: Sequence[str],
     files: Sequence[Path] = (),
     *,
-    known: Known | None = None,
-    columns: Sequence[str] | None = None,
+    kind: "IdKind | None" = None,
 ) -> list[str]:
     """Return all identifiers of arguments (``-`` is standard input) and files, in order.
 
     Args:
         arguments: words of the command line, each an identifier or a list of them.
         files: files with more identifiers.
-        known: returns whether a word is an identifier; default: PMIDs, PMCIDs, DOIs and their URLs.
-        columns: the names that a column of ids may have in a table, by preference.
+        kind: the kind of identifiers; default: PMIDs, PMCIDs, DOIs and their URLs.
 
     Raises:
-        InvalidInput: a source cannot be read or is not text, a file has no identifiers, or a line is not a list of
-            identifiers.
+        InvalidInput: a source cannot be read or is not text, a file has no identifiers, a line is not a list of
+            identifiers, or an argument is the name of a file.
     """
-    known = known or is_article_id
+    kind = kind or ARTICLES
     ids: list[str] = []
     unnamed: list[str] = []
     for argument in arguments:
         if argument == STDIN:
-            ids += _read_stdin(known, columns)
+            ids += _read_stdin(kind)
         else:
-            ids += split_line(argument, "The arguments", known)
+            refuse_file_name(argument, kind.is_known)
+            ids += split_line(argument, "The arguments", kind)
     for path in files:
-        if path.suffix.lower() in REFERENCE_SUFFIXES and known is is_article_id:
+        if path.suffix.lower() in REFERENCE_SUFFIXES and kind is ARTICLES:
             in_file = _read_reference_ids(path)
             ids += in_file
             unnamed += [identifier for identifier in in_file if not is_article_id(identifier)]
         else:
-            ids += _read_stdin(known, columns) if str(path) == STDIN else _read_file(path, known, columns)
+            ids += _read_stdin(kind) if str(path) == STDIN else _read_file(path, kind)
     if len(ids) > MAX_IDS:
         raise too_large("The list of ids", MAX_IDS, "ids")
     if unnamed and len(unnamed) == len(ids):
@@ -104,15 +102,26 @@ def read_ids(
     return ids
 
 
+def refuse_file_name(argument: str, is_known: Callable[[str], bool]) -> None:
+    """Refuse the name of a file in the place of an identifier.
+
+    Raises:
+        InvalidInput: the argument is the name of a file, and not an identifier.
+    """
+    if not is_known(argument) and is_file(argument):
+        hint = f"Add -i before it to read ids from it: -i {quote(argument)}."
+        raise usage_error(f"{argument} is a file, not an id.", argument, hint)
+
+
 def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:
     """Return the error for files of references without any identifier."""
-    names = " ".join(shlex.quote(str(path)) for path in files)
+    names = " ".join(quote(str(path)) for path in files)
     single = f"The {references[0]} has no PMID, PMCID or DOI."
     several = f"None of the {format_count(len(references), 'reference')} in {names} has a PMID, PMCID or DOI."
     return InvalidInput(
         single if len(references) == 1 else several,
         invalid_input=str(files[0]),
-        recovery_hint=f"`entrez-kit check {shlex.quote(str(files[0]))}` finds the PMIDs of references.",
+        recovery_hint=f"`entrez-kit check {quote(str(files[0]))}` finds the PMIDs of references.",
         details={"reason": "no_identifiers"},
     )
 
@@ -135,20 +144,47 @@ def is_article_id(word: str) -> bool:
     return identifier.kind != "pmid" or word.isdigit() or any(letter.isalpha() for letter in word)
 
 
-def _read_stdin(known: Known, columns: Sequence[str] | None) -> Iterator[str]:
-    return read_identifiers(get_stdin(), "standard input", known, columns)
+@dataclass(frozen=True, slots=True)
+class IdKind:
+    """The kind of identifiers in a list.
+
+    Args:
+        is_known: returns whether a word is an identifier.
+        columns: the names that the column of identifiers may have in a table, by preference.
+        noun: the noun for an identifier in messages.
+        hint: a sentence for the hint of an error about other texts.
+        is_any_word: whether every word can be an identifier, so that a table needs a column with a name.
+    """
+
+    is_known: Callable[[str], bool]
+    columns: tuple[str, ...] = ("id", "entrez_id", "gene_id")
+    noun: str = "id"
+    hint: str = ""
+    is_any_word: bool = False
 
 
-def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[str]:
+ARTICLES: Final = IdKind(
+    is_article_id,
+    ("pmid",),
+    hint=" `entrez-kit check FILE` reads references.",
+)
+"""PMIDs, PMCIDs, DOIs and their URLs."""
+
+
+def _read_stdin(kind: IdKind) -> Iterator[str]:
+    return read_identifiers(get_stdin(), "standard input", kind)
+
+
+def _read_file(path: Path, kind: IdKind) -> list[str]:
     try:
         with open_input(path) as file:
-            ids = list(read_identifiers(file, str(path), known, columns))
+            ids = list(read_identifiers(file, str(path), kind))
     except OSError as exc:
         raise cannot_read_error(path, exc, invalid_input=f"input={path}") from None
     if not ids:
-        accepted = "PMIDs, PMCIDs or DOIs" if known is is_article_id else "the ids or symbols"
+        accepted = "PMIDs, PMCIDs or DOIs" if kind is ARTICLES else f"the {kind.noun}s"
         raise InvalidInput(
-            f"{path} contains no ids.",
+            f"{path} contains no {kind.noun}s.",
             invalid_input=f"input={path}",
             recovery_hint=f"Write {accepted} in the file, one or more per line.",
             details={"reason": "no_identifiers"},
@@ -156,56 +192,57 @@ def _read_file(path: Path, known: Known, columns: Sequence[str] | None) -> list[
     return ids
 
 
-def read_identifiers(
-    source: IO[bytes], name: str, known: Known = is_article_id, columns: Sequence[str] | None = None
-) -> Iterator[str]:
+def read_identifiers(source: IO[bytes], name: str, kind: IdKind = ARTICLES) -> Iterator[str]:
     """Yield the identifiers of a text, a table, JSON lines or a JSON document, line by line if possible.
 
     Raises:
         InvalidInput: the source is not text, is JSON without identifiers, or exceeds a bound; or a line is not a list
             of identifiers.
     """
-    columns = columns or (("pmid",) if known is is_article_id else ("id", "entrez_id", "gene_id"))
-    for number, identifier in enumerate(_list_ids_of_source(source, name, known, columns)):
+    for number, identifier in enumerate(_list_ids_of_source(source, name, kind)):
         if number == MAX_IDS:
             raise too_large(name, MAX_IDS, "ids")
         yield identifier
 
 
-def _list_ids_of_source(source: IO[bytes], name: str, known: Known, columns: Sequence[str]) -> Iterator[str]:
+def _list_ids_of_source(source: IO[bytes], name: str, kind: IdKind) -> Iterator[str]:
     lines = enumerate(_read_lines(source, name), start=1)
     begin, first = next(((number, line) for number, line in lines if line.strip()), (0, ""))
     if not first:
         return
     if first.lstrip()[:1] in ("{", "[") and not _NUMBERED.match(first):
-        yield from _read_json(first, lines, name, known)
+        yield from _read_json(first, lines, name, kind)
         return
-    column = _find_id_column(first, columns)
+    column = _find_id_column(first, kind.columns)
     if column is not None:
         table = (f"{line}\n" for line in itertools.chain((first,), (line for _, line in lines)))
-        yield from _read_table(*column, table, begin, name, known)
+        yield from _read_table(*column, table, begin, name, kind)
         return
-    if name.lower().endswith(TABLE_SUFFIXES) and not any(map(known, split_ids(first))):
-        raise _no_column_error(name, first, columns)
-    for number, line in itertools.chain([(begin, first)], lines):
-        yield from split_line(line, f"{name}, line {number}", known, line=number)
+    rest = list(itertools.islice(((number, line) for number, line in lines if line.strip()), 1))
+    if name.lower().endswith(TABLE_SUFFIXES):
+        words = split_ids(first)
+        is_header = len(words) > 1 and bool(rest) if kind.is_any_word else not any(map(kind.is_known, words))
+        if is_header:
+            raise _no_column_error(name, first, kind)
+    for number, line in itertools.chain([(begin, first)], rest, lines):
+        yield from split_line(line, f"{name}, line {number}", kind, line=number)
 
 
-def split_line(text: str, source: str, known: Known = is_article_id, *, line: int | None = None) -> list[str]:
+def split_line(text: str, source: str, kind: IdKind = ARTICLES, *, line: int | None = None) -> list[str]:
     """Return the identifiers in a line.
 
     Raises:
         InvalidInput: the line has several words, and one of them is not an identifier.
     """
     words = [text] if text.isdigit() else split_ids(text)
-    stranger = next((word for word in words if not known(word)), None) if len(words) > 1 else None
+    stranger = next((word for word in words if not kind.is_known(word)), None) if len(words) > 1 else None
     if stranger is None:
         return words
+    numbers = " Numbers inside text are not read as PMIDs." if kind is ARTICLES else ""
     raise InvalidInput(
         f"{source}: {_quote(stranger)} is not an id (in {_quote(text)}).",
         invalid_input=_quote(text),
-        recovery_hint="Give only ids, e.g. one per line. Numbers inside text are not read as PMIDs. "
-        "`entrez-kit check FILE` reads references.",
+        recovery_hint=f"Give only ids, e.g. one per line.{numbers}{kind.hint}",
         details={"reason": NOT_IDENTIFIERS, **({"line": line} if line else {})},
     )
 
@@ -229,6 +266,13 @@ def _read_lines(source: IO[bytes], name: str) -> Iterator[str]:
     """Yield lines as text, with any line ends and byte order mark."""
     lines = read_lines(source, name)
     first = next(lines, b"")
+    if (kind := detect_file_kind(first, name)) is not None:
+        raise InvalidInput(
+            f"{name} is not a text file, but {kind.name}.",
+            invalid_input=name,
+            recovery_hint=f"{kind.advice} Give a file with one id per line.",
+            details={"reason": "not_text"},
+        )
     if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell's ">" writes it
         try:
             yield from (first + read_input(source, name)).decode("utf-16").splitlines()
@@ -269,25 +313,25 @@ def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None
     return None
 
 
-def _no_column_error(name: str, header: str, columns: Sequence[str]) -> InvalidInput:
+def _no_column_error(name: str, header: str, kind: IdKind) -> InvalidInput:
     """Return the error for a table whose first line has neither a column of ids nor an id."""
     return InvalidInput(
-        f"{name} has no column {' or '.join(columns)}: its first line is {_quote(header)}.",
+        f"{name} has no column {join_with(kind.columns, 'or')}: its first line is {_quote(header)}.",
         invalid_input=_quote(header),
-        recovery_hint=f"Rename the column of ids to {columns[0]}, or give a file with one id per line. "
-        "`entrez-kit check FILE` reads references.",
+        recovery_hint=f"Rename the column of {kind.noun}s to {kind.columns[0]}, or give a file with one {kind.noun} "
+        f"per line.{kind.hint}",
         details={"reason": NOT_IDENTIFIERS, "line": 1},
     )
 
 
 def _read_table(
-    column: int, delimiter: str, lines: Iterable[str], begin: int, name: str, known: Known
+    column: int, delimiter: str, lines: Iterable[str], begin: int, name: str, kind: IdKind
 ) -> Iterator[str]:
     """Yield the ids in a column of a table whose header is in the line ``begin`` of its file."""
     try:
         columns, rows = name_cells(read_rows(lines, delimiter))
         for line, row in rows:
-            yield from split_line(row[columns[column]], f"{name}, line {begin + line - 1}", known)
+            yield from split_line(row[columns[column]], f"{name}, line {begin + line - 1}", kind)
     except TableError as exc:
         raise InvalidInput(
             f"{name}, line {begin + exc.line - 1}: {exc.problem}.",
@@ -300,19 +344,19 @@ def _read_table(
 # JSON
 
 
-def _read_json(first: str, lines: Iterator[tuple[int, str]], name: str, known: Known) -> Iterator[str]:
+def _read_json(first: str, lines: Iterator[tuple[int, str]], name: str, kind: IdKind) -> Iterator[str]:
     document = _parse(first)
     if document is None:  # it continues on the next lines
-        yield from _list_ids(_parse_whole(first, (line for _, line in lines), name), name, known)
+        yield from _list_ids(_parse_whole(first, (line for _, line in lines), name, kind), name, kind)
         return
-    yield from _list_ids(document[0], name, known, "line 1: ")
+    yield from _list_ids(document[0], name, kind, "line 1: ")
     for number, line in lines:
         if not line.strip():
             continue
         document = _parse(line)
         if document is None:
-            raise _bad_json(name, f"line {number} is not JSON")
-        yield from _list_ids(document[0], name, known, f"line {number}: ")
+            raise _bad_json(name, kind, f"line {number} is not JSON")
+        yield from _list_ids(document[0], name, kind, f"line {number}: ")
 
 
 def _parse(text: str) -> tuple[Any] | None:
@@ -323,7 +367,7 @@ def _parse(text: str) -> tuple[Any] | None:
         return None
 
 
-def _parse_whole(first: str, lines: Iterator[str], name: str) -> Any:
+def _parse_whole(first: str, lines: Iterator[str], name: str, kind: IdKind) -> Any:
     parts = [first]
     size = len(first)
     for line in lines:
@@ -334,54 +378,55 @@ def _parse_whole(first: str, lines: Iterator[str], name: str) -> Any:
     try:
         return json.loads("\n".join(parts))
     except ValueError as exc:
-        raise _bad_json(name, str(exc)) from None
+        raise _bad_json(name, kind, str(exc)) from None
     except RecursionError:
-        raise _bad_json(name, "lists and objects are nested too deep") from None
+        raise _bad_json(name, kind, "lists and objects are nested too deep") from None
 
 
-def _list_ids(document: Any, name: str, known: Known, member: str = "") -> Iterator[str]:
+def _list_ids(document: Any, name: str, kind: IdKind, member: str = "") -> Iterator[str]:
     """Yield the ids of a value: a list of ids or records, or a document of this program."""
     if isinstance(document, list):
         for item in document:
-            yield from _list_ids(item, name, known, member)
+            yield from _list_ids(item, name, kind, member)
     elif isinstance(document, bool) or document is None:
-        raise _bad_json(name, f"{member}{json.dumps(document)} is not an identifier")
+        raise _bad_json(name, kind, f"{member}{json.dumps(document)} is not an identifier")
     elif isinstance(document, str | int):
-        yield from split_line(str(document), f"{name}, {member.rstrip(': ')}" if member else name, known)
+        yield from split_line(str(document), f"{name}, {member.rstrip(': ')}" if member else name, kind)
     elif isinstance(document, dict):
-        yield from _list_ids_of_object(document, name, known, member)
+        yield from _list_ids_of_object(document, name, kind, member)
     else:
-        raise _bad_json(name, f"{member}{document!r} is not an identifier")
+        raise _bad_json(name, kind, f"{member}{document!r} is not an identifier")
 
 
-def _list_ids_of_object(document: dict[str, Any], name: str, known: Known, member: str) -> Iterator[str]:
+def _list_ids_of_object(document: dict[str, Any], name: str, kind: IdKind, member: str) -> Iterator[str]:
     outcomes = document.get("outcomes")
     if isinstance(outcomes, list) and outcomes and all(isinstance(o, dict) and o.get("input") for o in outcomes):
         # Only this member has the inputs that an earlier run did not find.
-        yield from _list_ids([outcome["input"] for outcome in outcomes], name, known, member)
+        yield from _list_ids([outcome["input"] for outcome in outcomes], name, kind, member)
         return
-    key = next((key for key in _ID_KEYS if document.get(key) not in (None, "", [], {})), None)
-    if key == "input" and known is not is_article_id and "status" in document and "error" not in document:
+    key = next((key for key in (*kind.columns, *_ID_KEYS) if document.get(key) not in (None, "", [], {})), None)
+    if key == "input" and kind is not ARTICLES and "status" in document and "error" not in document:
         # The outcome of a symbol: its input is not an id, and a symbol without a gene has none.
         if document.get("id") is not None:
-            yield from _list_ids(document["id"], name, known, member)
+            yield from _list_ids(document["id"], name, kind, member)
         return
     if key not in ("pmid", "PMID", "pmids") and isinstance(document.get("key"), str):
         # A reference without a record has only the user's own name, which may look like a PMID.
         yield f"reference {document['key']}"
         return
     if key in ("id", "uid") and _OF_REFERENCES & set(document):
-        raise _bad_json(name, f"{member}a reference has no PMID, PMCID or DOI; `entrez-kit check` reads references")
+        raise _bad_json(name, kind, f"{member}a reference has no PMID, PMCID or DOI")
     if key is not None:
-        yield from _list_ids(document[key], name, known, member)
+        yield from _list_ids(document[key], name, kind, member)
     elif not any(isinstance(document.get(key), list) for key in _ID_KEYS):  # a result without hits is valid
-        raise _bad_json(name, f"{member}an object has no pmid")
+        raise _bad_json(name, kind, f"{member}an object has no {kind.columns[0]}")
 
 
-def _bad_json(name: str, problem: str) -> InvalidInput:
+def _bad_json(name: str, kind: IdKind, problem: str) -> InvalidInput:
     return InvalidInput(
         f"{name} starts like JSON, but no identifiers can be read from it: {problem}.",
         invalid_input=name,
-        recovery_hint='Correct the JSON: give a list of ids, or one object with a "pmid" on each line.',
+        recovery_hint=f"Correct the JSON: give a list of {kind.noun}s, or one object with the member "
+        f"{kind.columns[0]} on each line.{kind.hint}",
         details={"reason": "bad_json"},
     )

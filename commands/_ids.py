@@ -17,7 +17,7 @@ from entrez_kit.core.per_input import PerInput, PerInputAnswer, PerInputResult, 
 from ._formats import Failed, View
 from ._formats.fields import Record
 from ._frontend import Terminal
-from ._id_lists import Known, read_ids
+from ._id_lists import IdKind, read_ids
 from ._pipeline import build_request, note, plan, report_omitted, run
 from ._state import STDIN, is_terminal
 
@@ -60,8 +60,7 @@ def read_inputs(
     *,
     field: str = "ids",
     noun: str = "ids",
-    known: Known | None = None,
-    columns: Sequence[str] | None = None,
+    kind: IdKind | None = None,
     hint: str = "Give ids; - reads them from standard input, -i FILE from a file.",
     error: type[EntrezKitError] = InvalidInput,
 ) -> list[str]:
@@ -72,8 +71,7 @@ def read_inputs(
         files: files with more ids.
         field: the field of the request.
         noun: the plural noun for messages.
-        known: returns whether a word is an identifier; by default identifiers of articles.
-        columns: the names that the column of ids may have in a table; by default those of the kind of id.
+        kind: the kind of identifiers; by default identifiers of articles.
         hint: the hint of the error if there are no ids.
         error: the class of that error.
 
@@ -86,7 +84,7 @@ def read_inputs(
         )
     if STDIN in (typed or ()) and is_terminal(sys.stdin):
         note(ctx, f"Type {noun}, one or more per line. End with Ctrl-D.")
-    return read_ids(typed or (), files or (), known=known, columns=columns)
+    return read_ids(typed or (), files or (), kind=kind)
 
 
 NAME_ARTICLES: Final = "Give PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."

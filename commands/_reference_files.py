@@ -9,6 +9,7 @@ import typer
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.base.identifiers import read_identifier
 
+from ._files import is_file
 from ._formats import Sink
 from ._pipeline import get_state, plan, warn
 from ._state import STDIN, usage_error
@@ -33,7 +34,7 @@ def select_files(typed: Sequence[str] | None, files: Sequence[Path] | None) -> l
         word
         for word in words
         if word.suffix.lower() in (*FILE_SUFFIXES, *OTHER_SUFFIXES)
-        and (word.is_file() or read_identifier(str(word)) is None)
+        and (is_file(str(word)) or read_identifier(str(word)) is None)
     ]
     found = [*named, *(file for file in files or () if file.suffix.lower() in FILE_SUFFIXES)]
     if found and len(found) != len(typed or ()) + len(files or ()):

@@ -85,12 +85,17 @@ def get_formats(command: Any) -> CommandFormats:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a command prints: the format, the fields, a file or None for standard output, and the header of a table."""
+    """How a command prints: the format, the fields, a file or None for standard output, and the header of a table.
+
+    ``source`` is what selected the format, as messages name it: ``--json``, ``--output x.csv``, or ``the format json``
+    if the user did not select it.
+    """
 
     format: Format
     fields: tuple[str, ...] = ()
     target: Path | None = None
     has_header: bool = True
+    source: str = ""
 
     @property
     def whole(self) -> bool:
@@ -111,7 +116,7 @@ def refuse_fields(plan: Plan) -> None:
     """
     if plan.fields:
         raise usage_error(
-            f"--fields cannot be used with --format {plan.format}.",
+            f"--fields cannot be used with {plan.source}.",
             f"format={plan.format}",
             "Omit --fields, or choose a format with fields, such as jsonl.",
         )
@@ -130,13 +135,14 @@ def choose_plan(command: Any, flags: Mapping[str, Any], get_setting: Callable[[]
     named = ",".join(flags.get("fields") or ()).split(",")
     fields = tuple(name.strip() for name in named if name.strip())
     selected = _choose_format(get_formats(command), target, flags, get_setting)
+    source = _name_source(selected, target, flags)
     if flags.get("no_header") and not selected.has_cells:
         raise usage_error(
-            f"--no-header cannot be used with --format {selected}, which has no row of names.",
+            f"--no-header cannot be used with {source}, which has no row of names.",
             "no_header",
             "Omit --no-header, or use --format csv or tsv.",
         )
-    return Plan(selected, fields, target, has_header=not flags.get("no_header"))
+    return Plan(selected, fields, target, has_header=not flags.get("no_header"), source=source)
 
 
 def _check_target(path: Path | None) -> Path | None:
@@ -189,6 +195,16 @@ def _choose_format(
         return preferred
     on_terminal = target is None and is_terminal(sys.stdout)
     return formats.default_on_terminal if on_terminal else formats.default_in_pipe
+
+
+def _name_source(selected: Format, target: Path | None, flags: Mapping[str, Any]) -> str:
+    """Return what selected a format: the option that the user gave, or else the name of the format."""
+    for short in ("json", "count"):
+        if flags.get(short):
+            return f"--{short}"
+    if flags.get("format"):
+        return f"--format {selected}"
+    return f"--output {target}" if target is not None and target.suffix else f"the format {selected}"
 
 
 def _find_format(name: str, formats: CommandFormats, target: Path | None = None) -> Format:

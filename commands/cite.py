@@ -72,7 +72,7 @@ def cite_command(
     if output.format.family is Family.REFERENCES:
         if was_typed(ctx, "citation_styles") and any(ctx.params["citation_styles"]) and styles != [output.format.name]:
             raise usage_error(
-                f"--style cannot be used with the format {output.format}, which has no citation style.",
+                f"--style cannot be used with {output.source}, which has no citation style.",
                 "citation_styles",
                 f"Omit --style, or add {output.format} to the styles and use --json.",
             )

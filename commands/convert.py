@@ -13,11 +13,13 @@ from entrez_kit.citations.style.style_names import HABITS
 from entrez_kit.pubmed.convert import CONVERT, Conversion, ConvertResult
 
 from . import _views
+from ._files import is_file
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
 from ._ids import ONE_REQUEST, describe_failure, read_inputs
 from ._options import App, FilesOfIds, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, get_state, plan, run
+from ._reference_files import read_reference_files, select_files, write_references
 from ._state import TEXT_SUFFIXES, accept_formats, refuse_fields, usage_error
 from ._views.text import get_standing_status
 
@@ -38,13 +40,12 @@ def _choose_format(ctx: typer.Context, to: str | None) -> Format | None:
     selected = output.format if to is None else _read_format(to)
     flags, suffix = get_state(ctx).flags, output.target.suffix.lower() if output.target is not None else ""
     if flags.get("format") or flags.get("json"):
-        is_other, other = output.format is not selected, f"--format {output.format}"
+        is_other = output.format is not selected
     else:
         is_other = BY_SUFFIX.get(suffix, selected) is not selected and suffix not in (*TEXT_SUFFIXES, *selected.also_in)
-        other = f"a {suffix} file"
     if is_other:
-        raise usage_error(f"--to {to} cannot be used with {other}.", f"to={to}", "Name one format.")
-    refuse_fields(replace(output, format=selected))
+        raise usage_error(f"--to {to} cannot be used with {output.source}.", f"to={to}", "Name one format.")
+    refuse_fields(replace(output, format=selected, source=output.source if to is None else f"--to {to}"))
     return selected
 
 
@@ -69,11 +70,10 @@ def _convert_files(ctx: typer.Context, files: list[Path], target: Format) -> Non
         InvalidInput: no file was given, or an argument is an id.
     """
     from ._id_lists import is_article_id
-    from ._reference_files import read_reference_files, write_references
 
     if not files:
         raise usage_error("--to needs a file of references.", "to", "Example: entrez-kit convert refs.bib --to ris")
-    ids = [str(file) for file in files if not file.exists() and is_article_id(str(file))]
+    ids = [str(file) for file in files if not is_file(str(file)) and is_article_id(str(file))]
     if ids:
         raise usage_error(
             f"{ids[0]} is an id, not a file of references.",
@@ -113,6 +113,12 @@ def convert_command(
     """
     target = _choose_format(ctx, to)
     typed = options["ids"] or []
+    if target is None and (files := [file for file in select_files(typed, None) if is_file(str(file))]):
+        raise usage_error(
+            f"{files[0]} is a file, and --to is missing: no format was given for its records.",
+            "to",
+            "Add --to ris, bibtex, csl or nbib to convert its records, or -i before the file to read ids from it.",
+        )
     options["ids"] = read_inputs(ctx, typed, input) if target is None else []
     request = build_request(ctx, CONVERT, options)
     if target is not None:

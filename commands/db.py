@@ -19,6 +19,7 @@ from entrez_kit.databases.summary import SUMMARY, SummaryOutcome, SummaryResult
 from . import _views
 from ._formats import TextWriter, View
 from ._formats.fields import Record, build_columns, convert_to_data
+from ._id_lists import IdKind
 from ._ids import ONE_REQUEST, describe_failure, read_inputs
 from ._options import (
     BROADER,
@@ -150,8 +151,8 @@ def summary_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
 
     csv and tsv contain uid and title; --fields selects others: --fields uid,scientificname,rank
     """
-    is_id = partial(looks_like_uid, options["db"])
-    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    kind = IdKind(partial(looks_like_uid, options["db"]))
+    options["ids"] = read_inputs(ctx, options["ids"], input, kind=kind)
     request = build_request(ctx, SUMMARY, options)
 
     def yield_records(item: SummaryOutcome) -> Iterator[Record]:
@@ -164,7 +165,7 @@ def summary_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
         columns={**build_columns("uid"), "title": _get_title},
         id_key="uid",
     )
-    run(ctx, SUMMARY, request, view, label="Summarising", least=ONE_REQUEST)
+    run(ctx, SUMMARY, request, view, label="Summarizing", least=ONE_REQUEST)
 
 
 def _get_title(record: Record) -> str:
@@ -191,8 +192,8 @@ def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta -o tp53.fasta
     entrez-kit db fetch nuccore NM_000546.6 --rettype fasta > tp53.fasta
     """
-    is_id = partial(looks_like_uid, options["db"])
-    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    kind = IdKind(partial(looks_like_uid, options["db"]))
+    options["ids"] = read_inputs(ctx, options["ids"], input, kind=kind)
     request = build_request(ctx, FETCH, options)
 
     view: View[EntrezFetchResult] = View(
@@ -224,8 +225,8 @@ def link_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds 
 
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
     """
-    is_id = partial(looks_like_uid, options["source"])
-    options["ids"] = read_inputs(ctx, options["ids"], input, known=is_id)
+    kind = IdKind(partial(looks_like_uid, options["source"]))
+    options["ids"] = read_inputs(ctx, options["ids"], input, kind=kind)
     request = build_request(ctx, LINK, options)
 
     if name := next((word for word in request.ids if word.lower() in PERMANENT_DATABASES), None):

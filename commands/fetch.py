@@ -172,7 +172,7 @@ def _choose_level(ctx: typer.Context, level: str) -> str:
         return levels[0] if output.format.needs_records else level
     if was_typed(ctx, "detail_level"):
         raise usage_error(
-            f"--detail {level} cannot be used with --format {output.format}.",
+            f"--detail {level} cannot be used with {output.source}.",
             f"detail_level={level}",
             "Omit --detail, or use --format json or jsonl.",
         )

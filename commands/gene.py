@@ -20,6 +20,7 @@ from entrez_kit.databases.gene.search_genes import SEARCH_GENES
 from . import _views
 from ._formats import View
 from ._formats.fields import Record, build_columns, convert_to_data
+from ._id_lists import IdKind, refuse_file_name
 from ._ids import describe_failed_input, read_inputs, run_each
 from ._options import BROADER, App, FilesOfIds, build_argument, build_ids_argument, build_option, request_options
 from ._pipeline import build_request, describe_rest, plan, refuse_beside, report_omitted, run, suggest_next
@@ -68,8 +69,14 @@ FilesOfSymbols = Annotated[
 
 _SYMBOL: Final = re.compile(r"(?=[A-Za-z0-9.@-]*[A-Z0-9])[A-Za-z][A-Za-z0-9.@-]*")
 """A word that is written like a symbol: TP53, p53, Trp53, HLA-A; "cancer" and "AND" are not."""
-TABLE_OF_SYMBOLS: Final = ("symbol", "gene_symbol", "hgnc_symbol", "gene_name", "gene", "input")
-"""The names of the column of symbols in a table, such as the result of an analysis of expression."""
+LIST_OF_SYMBOLS: Final = IdKind(
+    lambda word: True,
+    # A table can be the result of an analysis of expression.
+    ("symbol", "gene_symbol", "hgnc_symbol", "gene_name", "gene", "input"),
+    "symbol",
+    is_any_word=True,
+)
+LIST_OF_IDS: Final = IdKind(looks_like_gene_id, hint=" `entrez-kit gene search -i FILE` finds the ids of symbols.")
 _OPERATORS: Final = frozenset(("AND", "OR", "NOT"))
 SYMBOL_COLUMNS: Final = build_columns(
     "input", "status", "id", "symbol", "name", "organism", "taxon_id", "match", "candidates", "message"
@@ -108,9 +115,7 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
     """
     words = options.pop("query") or []
     if input or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
-        symbols = read_inputs(
-            ctx, words, input, field="query=", noun="symbols", known=lambda word: True, columns=TABLE_OF_SYMBOLS
-        )
+        symbols = read_inputs(ctx, words, input, field="query=", noun="symbols", kind=LIST_OF_SYMBOLS)
         _search_list(ctx, symbols, options)
         return
     if not words:
@@ -120,6 +125,8 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
             recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
             details={"reason": "no_query"},
         )
+    if len(words) == 1:
+        refuse_file_name(words[0], _is_symbol)
     request = build_request(ctx, SEARCH_GENES, {**options, "query": " ".join(words)})
     view: View[GenePage] = View(
         table=lambda page, console: _views.gene.render_search(page, console),
@@ -199,7 +206,7 @@ def _read_gene_ids(ctx: typer.Context, typed: list[str] | None, files: list[Path
         files,
         field="entrez_id=",
         noun="gene ids",
-        known=looks_like_gene_id,
+        kind=LIST_OF_IDS,
         hint="Name ids such as NCBIGene:7157; `entrez-kit gene search` finds them from a symbol.",
         error=UnresolvedEntity,
     )

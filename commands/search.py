@@ -97,15 +97,13 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
         InvalidInput: the file cannot be read, or its last line cannot be searched.
     """
     from entrez_kit.strategies.strategy_text import read_strategy_text
-    from entrez_kit.strategies.translate_strategy import read_request, refuse_untranslated
+    from entrez_kit.strategies.translate_strategy import read_strategy_of_file
     from entrez_kit.strategies.translated_lines import StrategyRequest
 
     from ._files import name_file, read_content
 
-    translation = read_request(
-        get_state(ctx).services, StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))
-    )
-    result = refuse_untranslated(translation)
+    request = StrategyRequest(strategy=read_strategy_text(read_content(file), name_file(file)))
+    _, result = read_strategy_of_file(get_state(ctx).services, request, name_file(file))
     assert result.query is not None
     final = next(line for line in result.lines if line.number == result.final)
     if final.label != "exact":

@@ -98,18 +98,24 @@ class Rows(Writer[Record]):
         self.sink.write_data(line.getvalue())
 
 
-def refuse_lines_in_cells(plan: Plan, styles: Iterable[str]) -> None:
+def refuse_lines_in_cells(plan: Plan, styles: Iterable[str], *, is_default: bool = False) -> None:
     """Refuse styles with several lines in a format with one-line cells.
+
+    Args:
+        is_default: whether the user gave no style.
 
     Raises:
         InvalidInput: the format has cells, and a style has several lines.
     """
     style = next((style for style in styles if style in STYLES_OF_LINES), None)
     if style is not None and plan.format.has_cells:
+        problem = (
+            f"{plan.source} cannot be used with {f'the default style {style}' if is_default else f'--style {style}'}"
+        )
         raise usage_error(
-            f"--style {style} cannot be used with --format {plan.format}: an entry has several lines, a cell only one.",
-            f"style={style}",
-            f"Use --format json or jsonl, or write a file: entrez-kit cite ID -f {style}.",
+            f"{problem}: an entry has several lines, a cell only one.",
+            f"format={plan.format}" if is_default else f"style={style}",
+            f"Choose a style of one line (--style apa), or use --json. `entrez-kit cite ID -f {style}` writes a file.",
         )
 
 

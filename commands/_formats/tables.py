@@ -99,7 +99,7 @@ def show(state: "State", sink: Sink, make: "Callable[[Console], RenderableType]"
 
 
 def _add_overstrike(part: "Segment", *, with_bold: bool) -> str:
-    """Return text with overstrike for bold. Pagers show overstrike by default, but colours only with an option."""
+    """Return text with overstrike for bold. Pagers show overstrike by default, but colors only with an option."""
     if part.control:
         return ""
     text = remove_invisible(part.text)

@@ -284,7 +284,7 @@ def _format_facts(article: PmcArticle) -> str:
     facts = {
         "Text from": source,
         "Type": (article.article_type or "").replace("-", " "),
-        "Licence": article.license,
+        "License": article.license,
         "Keywords": "; ".join(to_line(word) for word in article.keywords),
     }
     return "  \n".join(f"**{name}:** {_escape_inner(value)}" for name, value in facts.items() if value)

@@ -10,6 +10,7 @@ from entrez_kit.base.clock import MONTHS
 from entrez_kit.base.identifiers import BOOKSHELF, PMC, PUBMED, format_doi_url
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.pubmed.models import LANGUAGES, WORDS
+from entrez_kit.pubmed.pages import format_place_of_publication
 
 from .._formats.fields import Column, Record, build_columns, get_values
 
@@ -213,16 +214,9 @@ def format_source(record: Record) -> str:
     if record.get("record_type") in ("book", "chapter"):
         return _format_book(record)
     info = record.get("journal_info") or {}
-    text = get_journal(record)
-    if date := format_date(record):
-        text = f"{text}. {date}" if text else date
-    place = to_line(info.get("volume"))
-    if info.get("issue"):
-        place += f"({to_line(info['issue'])})"
-    if number := info.get("pages") or info.get("article_number"):
-        place += f":{to_line(number)}"
-    if place:
-        text = f"{text};{place}" if text else place
+    number = info.get("pages") or info.get("article_number")
+    place = (to_line(value) for value in (info.get("volume"), info.get("issue"), number))
+    text = format_place_of_publication(get_journal(record), format_date(record), *place)
     return f"{text}." if text and not text.endswith(".") else text
 
 

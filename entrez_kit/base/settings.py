@@ -220,7 +220,7 @@ class Settings:
         "Request ids, timings and cache hits on stderr.", False, prefix=KIT, in_project_file=True
     )
     color: str = define_setting(
-        "When to colour.", "auto", prefix=KIT, choices=("auto", "always", "never"), in_project_file=True
+        "When to use color.", "auto", prefix=KIT, choices=("auto", "always", "never"), in_project_file=True
     )
     format: str | None = define_setting(
         "Output format.",

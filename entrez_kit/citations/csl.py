@@ -10,13 +10,15 @@ from entrez_kit.citations.names import convert_to_csl_names
 from entrez_kit.citations.style.casing import find_organisms, find_species_names
 from entrez_kit.citations.titles import format_article_title, format_journal_title, remove_full_stop
 from entrez_kit.pubmed.models import LANGUAGES, Article, ArticleDate, BookInfo, JournalInfo, PublicationDate
-from entrez_kit.pubmed.pages import page_and_number
+from entrez_kit.pubmed.pages import is_article_number, page_and_number
 from entrez_kit.pubmed.standing import determine_standing_of_article
 from entrez_kit.pubmed.xml.dates import YEAR, is_existing_day, read_month
 
 Item = dict[str, Any]
 
 AHEAD_OF_PRINT: Final = "advance online publication"
+ARTICLE_NUMBER: Final = "article-number"
+"""The field of an article number in BibTeX, and in the member "custom" of CSL-JSON, which has no field for it."""
 JOINER: Final = "; "
 """The separator of keywords; many MeSH terms contain a comma ("Databases, Protein")."""
 
@@ -125,6 +127,15 @@ def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
     item["page"], item["number"] = page_and_number(journal.pages, journal.article_number if placed else None)
     if item["type"] == "article-journal" and not placed and article.doi:
         item["status"] = AHEAD_OF_PRINT
+
+
+def find_unclear_number(item: Item) -> str | None:
+    """Return the article number of an item if readers take it for a page: a number of up to four digits.
+
+    Files have it in the field of pages, which most programs print, and in a separate field, too.
+    """
+    number = item.get("number") if item["type"].startswith("article") and "page" not in item else None
+    return str(number) if number and not is_article_number(str(number)) else None
 
 
 def _add_book(item: Item, article: Article, book: BookInfo) -> None:

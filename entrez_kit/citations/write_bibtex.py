@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import SEASON_NAMES, Item, build_csl_item, to_one_line
+from entrez_kit.citations.csl import (
+    ARTICLE_NUMBER,
+    SEASON_NAMES,
+    Item,
+    build_csl_item,
+    find_unclear_number,
+    to_one_line,
+)
 from entrez_kit.citations.names import OTHERS, Name
 from entrez_kit.pubmed.models import Article
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES, format_iso_date
@@ -133,6 +140,7 @@ def _write_place(item: Item, kind: str) -> Fields:
         # A double hyphen becomes a dash.
         pages = re.sub(r"(?<=\w)-(?=\w)", "--", _put_in_braces(item.get("page")))
         yield "pages", pages if item.get("page") else _put_in_braces(item.get("number"))
+        yield ARTICLE_NUMBER, _put_in_braces(find_unclear_number(item))
     yield "chapter", _put_in_braces(item.get("chapter-number"))
     yield "series", _put_in_braces(item.get("collection-title"))
     yield "edition", _put_in_braces(item.get("edition"))

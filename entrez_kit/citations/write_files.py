@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from entrez_kit.base.invisible import escape_json
-from entrez_kit.citations.csl import Item, build_csl_item
+from entrez_kit.citations.csl import ARTICLE_NUMBER, Item, build_csl_item, find_unclear_number
 from entrez_kit.citations.write_bibtex import write_bibtex_entry
 from entrez_kit.citations.write_nbib import write_nbib_record
 from entrez_kit.citations.write_ris import write_ris_record
@@ -38,7 +38,8 @@ def write_csl_entry(article: Article) -> str:
 def write_csl_item(item: Item) -> str:
     """Return an item of CSL-JSON as text. The number of an article is in the field that most styles print."""
     if "page" not in item and "number" in item and item["type"].startswith("article"):
-        item = {**item, "page": item["number"]}
+        custom = {"custom": {ARTICLE_NUMBER: number}} if (number := find_unclear_number(item)) else {}
+        item = {**item, "page": item["number"], **custom}
         del item["number"]
     return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 

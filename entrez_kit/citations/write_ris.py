@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import PMC
-from entrez_kit.citations.csl import Item, build_csl_item, list_notes, to_one_line
+from entrez_kit.citations.csl import Item, build_csl_item, find_unclear_number, list_notes, to_one_line
 from entrez_kit.citations.names import ONE_NAME, Name, format_family_name
 from entrez_kit.citations.titles import split_titles
 from entrez_kit.pubmed.models import Article, JournalInfo
@@ -33,8 +33,8 @@ Line = tuple[str, Any]
 def write_ris_record(article: Article) -> str:
     """Return a record as RIS, from TY to ER, without a final line end.
 
-    Names are "Family, Given, Suffix", or the name of a group. Article numbers are in the field of the first page. A
-    retraction is a note.
+    Names are "Family, Given, Suffix", or the name of a group. Article numbers are in the field of the first page;
+    those that could be a page are also in C7. A retraction is a note.
     """
     item = build_csl_item(article)
     kind = _TYPES[item["type"]]
@@ -91,6 +91,7 @@ def _write_place(item: Item, kind: str) -> Iterator[Line]:
     yield "SP", first or (item.get("number") if kind != "RPRT" else None)
     if dash:
         yield "EP", last
+    yield "C7", find_unclear_number(item)
     yield "ET", item.get("edition")
     yield "SE", item.get("chapter-number")
     yield "PB", item.get("publisher")

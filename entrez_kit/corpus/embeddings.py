@@ -116,8 +116,8 @@ class Embedder:
         lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
         # A text without any word that the model knows has length 0; all such texts get the same direction.
         matrix = np.where(lengths > 0, matrix, np.float32(1))
-        normalised: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
-        return normalised
+        normalized: np.ndarray = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
+        return normalized
 
     def _invalid_reply(self, problem: str) -> EmbeddingsError:
         return EmbeddingsError(

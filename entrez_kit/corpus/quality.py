@@ -2,11 +2,11 @@
 
 It is the sum of four parts:
 
-- design 0..3: 3 evidence pooled over studies (systematic reviews, meta-analyses), 2 randomised trials, 1 other studies
+- design 0..3: 3 evidence pooled over studies (systematic reviews, meta-analyses), 2 randomized trials, 1 other studies
   of people and guidelines, 0 everything else.
-- recency 0..2: 2 for at most 5 years, 1 for at most 10. It is computed on request, so that ageing never creates a new
+- recency 0..2: 2 for at most 5 years, 1 for at most 10. It is computed on request, so that aging never creates a new
   version of a record.
-- journal 0..2: 2 for a few general journals, recognised by their exact names; "Stem Cells" is not "Cell".
+- journal 0..2: 2 for a few general journals, recognized by their exact names; "Stem Cells" is not "Cell".
 - human 0..2: 2 for studies of people, 1 for studies of animals.
 
 The score of a retracted record is 0.
@@ -22,7 +22,7 @@ from entrez_kit.core.model import Result
 MOST: Final = 9
 
 _POOLED: Final = frozenset({"meta-analysis", "network meta-analysis", "systematic review"})
-_RANDOMISED: Final = frozenset({"randomized controlled trial", "equivalence trial", "pragmatic clinical trial"})
+_RANDOMIZED: Final = frozenset({"randomized controlled trial", "equivalence trial", "pragmatic clinical trial"})
 _OF_PEOPLE: Final = frozenset(
     {
         "adaptive clinical trial",
@@ -83,7 +83,7 @@ def score_lasting_parts(
     types, headings = {kind.lower() for kind in pub_types}, {name.lower() for name in mesh}
     if types & _POOLED:
         design = 3
-    elif types & _RANDOMISED:
+    elif types & _RANDOMIZED:
         design = 2
     else:
         design = 1 if types & (_OF_PEOPLE | _GUIDANCE) else 0
@@ -92,7 +92,7 @@ def score_lasting_parts(
     elif "animals" in headings or any(kind.endswith(", veterinary") for kind in types):
         human = 1
     else:  # records not yet indexed have no headings; some publication types exist for studies of people only
-        human = 2 if types & (_RANDOMISED | _OF_PEOPLE | _CASES) else 0
+        human = 2 if types & (_RANDOMIZED | _OF_PEOPLE | _CASES) else 0
     return Lasting(design, 2 if any(_normalize(name) in TIER_1 for name in journals) else 0, human)
 
 

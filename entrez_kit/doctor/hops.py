@@ -381,7 +381,7 @@ def _describe_certificate(host: str, exc: ssl.SSLCertVerificationError) -> Check
     return CheckEnded(
         f"the certificate of {host} is not trusted: {exc.verify_message}",
         "Usually a proxy or virus scanner inspects encrypted traffic. Set REQUESTS_CA_BUNDLE to a file with the "
-        "certificates of your organisation.",
+        "certificates of your organization.",
     )
 
 

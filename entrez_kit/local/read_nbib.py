@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from entrez_kit.base.medline_fields import MedlineLineError, read_fields
+from entrez_kit.base.medline_fields import MedlineLineError, split_records
 from entrez_kit.local.article_to_xml import RecordFacts, convert_article
 from entrez_kit.local.file_events import FileEvent, split_lines, unusable_file_error
 from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article, split_date
@@ -16,21 +16,12 @@ def read_nbib(chunks: Iterable[bytes], path: Path) -> Iterator[FileEvent]:
     Raises:
         InvalidInput: a line does not belong to a field, or a record has no PMID.
     """
-    fields: list[tuple[str, str]] = []
-    start = 1
     try:
-        for field in read_fields(split_lines(chunks, path)):
-            if field.tag == "PMID" and fields:
-                yield convert_article(*_read_record(MedlineRecord(fields)), path, start)
-                fields = []
-            if field.tag:
-                start = start if fields else field.line
-                fields.append((field.tag, field.value))
+        for fields, line in split_records(split_lines(chunks, path)):
+            yield convert_article(*_read_record(MedlineRecord(fields)), path, line)
     except MedlineLineError as exc:
         problem = f"line {exc.line:,} is not a field of a MEDLINE record"
         raise unusable_file_error(path, problem, "bad_record", line=exc.line) from None
-    if fields:
-        yield convert_article(*_read_record(MedlineRecord(fields)), path, start)
 
 
 def _read_record(record: MedlineRecord) -> tuple[Article, RecordFacts]:

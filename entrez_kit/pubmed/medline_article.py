@@ -112,7 +112,7 @@ def _read_book(record: MedlineRecord) -> Values:
 def _read_ids(record: MedlineRecord) -> Values:
     pmid = record.get_first("PMID")
     ids = {"pubmed": pmid, "pmc": record.get_first("PMC"), "mid": record.get_first("MID")}
-    for kind, value in (*record.get_kinded("AID"), *record.get_kinded("LID")):
+    for kind, value in _list_locations(record):
         ids.setdefault(kind, normalize_doi(value) if kind == "doi" else value)
     return {
         "url": f"{PUBMED}{pmid}/",
@@ -233,6 +233,16 @@ def _read_initials(short: str, person: Values) -> Values:
     if suffix and first_name.endswith(f" {suffix}"):
         found["first_name"] = first_name.removesuffix(f" {suffix}")
     return found
+
+
+def _list_locations(record: MedlineRecord) -> list[tuple[str, str]]:
+    """Return the kinds and the ids of an article. An id of AID is preferred: LID can also have a wrong one."""
+    return [*record.get_kinded("AID"), *record.get_kinded("LID")]
+
+
+def find_medline_doi(record: MedlineRecord) -> str | None:
+    """Return the DOI of a record."""
+    return next((normalize_doi(value) for kind, value in _list_locations(record) if kind == "doi"), None)
 
 
 def find_medline_number(record: MedlineRecord) -> str | None:

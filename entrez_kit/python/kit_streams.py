@@ -96,7 +96,7 @@ class Streams(OperationRunner):
 
     @_copy_arguments(Methods.entrez_summary)
     def entrez_summary(self) -> "DocumentSummaries":
-        """The outcome of each id, in order; many ids are summarised in parts."""
+        """The outcome of each id, in order; many ids are summarized in parts."""
 
     @_copy_arguments(Methods.entrez_fetch)
     def entrez_fetch(self) -> "FetchedRecords":

@@ -18,7 +18,7 @@ from entrez_kit.reviews.journal import CountedLine, FileOfRun, Search
 from entrez_kit.reviews.records import ReviewRecord, record_of_article, record_without_data
 from entrez_kit.reviews.review_settings import SOURCE
 from entrez_kit.services import Services
-from entrez_kit.strategies.translate_strategy import count_lines, read_request, refuse_untranslated
+from entrez_kit.strategies.translate_strategy import count_lines, read_strategy_of_file
 from entrez_kit.strategies.translated_lines import StrategyLine, StrategyRequest
 
 MAX_LISTED: Final = 20
@@ -55,8 +55,9 @@ def run_strategy(services: Services, review: Review, *, clause: str = "") -> Str
     """
     name, text = _read_strategy(review)
     begin_stage("Counting lines")
-    strategy = read_request(services, StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect))
-    query = refuse_untranslated(strategy).query
+    request = StrategyRequest(strategy=text, dialect=review.settings.pubmed.dialect)
+    strategy, translated = read_strategy_of_file(services, request, name)
+    query = translated.query
     assert query is not None
     counted = count_lines(services, strategy)
     result = strategy.to_result(counted.counts)

@@ -37,7 +37,7 @@ class Allowance:
 class RateRule:
     """Count requests by key, or by address if a request has no key.
 
-    Only accepted requests count towards the limit, so a client that waits is served; rejected ones increase the
+    Only accepted requests count toward the limit, so a client that waits is served; rejected ones increase the
     ``count`` that NCBI reports.
     """
 

@@ -130,9 +130,9 @@ def compute_interval(found: int, total: int) -> tuple[float, float] | None:
         return None
     share = found / total
     scale = 1 + Z**2 / total
-    centre = (share + Z**2 / (2 * total)) / scale
+    center = (share + Z**2 / (2 * total)) / scale
     half = Z * sqrt(share * (1 - share) / total + Z**2 / (4 * total**2)) / scale
-    return max(0.0, centre - half), min(1.0, centre + half)
+    return max(0.0, center - half), min(1.0, center + half)
 
 
 def measure_recall(services: Services, request: RecallRequest) -> RecallResult:

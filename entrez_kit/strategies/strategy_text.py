@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from entrez_kit.base.file_kinds import WORD, ZIP, detect_file_kind
 from entrez_kit.references.files.reference_files import decode_file
-from entrez_kit.references.files.references import unreadable_error
 
 STRATEGY_HINT: Final = (
     "Give a text file (.txt, .md) or a Word document (.docx) with the lines of the search as printed, or - for "
@@ -18,11 +18,8 @@ def read_strategy_text(content: bytes, name: str, hint: str = STRATEGY_HINT) -> 
     Raises:
         InvalidInput: the file is empty, binary, or not a Word document.
     """
-    if content.startswith(b"PK\x03\x04"):
+    if detect_file_kind(content, name) in (WORD, ZIP):
         from entrez_kit.references.manuscripts.read_docx import read_docx_lines
 
         return "\n".join(read_docx_lines(content, name)) + "\n"
-    if content.startswith(b"%PDF-"):
-        hint = f"Copy its lines into a text file. {hint}"
-        raise unreadable_error(name, "the lines of a PDF cannot be read", hint=hint)
     return decode_file(content, name, hint=hint).text

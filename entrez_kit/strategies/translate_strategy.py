@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from pydantic import Field
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput, RateLimited, UpstreamError
-from entrez_kit.base.frontend_text import format_count, join_names
+from entrez_kit.base.frontend_text import MAX_QUOTED, FrontendText, cut_end, format_count, join_names
 from entrez_kit.core.model import incomplete_error
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
 from entrez_kit.query.dialects.notes import CountCode, Note
@@ -81,6 +81,19 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     return result
 
 
+def read_strategy_of_file(services: Services, request: StrategyRequest, file: str) -> tuple[Strategy, StrategyResult]:
+    """Return the strategy of a file whose last line can be searched, and its document.
+
+    Raises:
+        InvalidInput: the text has no search line, or its last line cannot be searched; the message has the file.
+    """
+    try:
+        strategy = read_request(services, request)
+        return strategy, refuse_untranslated(strategy)
+    except InvalidInput as exc:
+        raise exc.copy_with(FrontendText(f"{file}: ", exc.message_text)) from None
+
+
 def refuse_untranslated(strategy: Strategy) -> StrategyResult:
     """Return the document of a strategy whose last line can be searched.
 
@@ -109,9 +122,11 @@ def find_refused_error(strategy: Strategy, result: StrategyResult) -> InvalidInp
         )
     blocked = final.blocked_by if final.blocked_by is not None else final.number
     refused = [line for line in strategy.lines if line.refusal is not None]
-    refusal = next((line.refusal for line in refused if line.number == blocked), "")
+    line = next(line for line in refused if line.number == blocked)
+    problem = line.refusal.text if line.refusal is not None else ""
+    text = cut_end(line.printed.text, MAX_QUOTED)
     return InvalidInput(
-        f"The last line cannot be searched in PubMed: line {blocked} was refused ({refusal}).",
+        f'The last line cannot be searched in PubMed. Line {blocked} ("{text}") was refused: {problem}.',
         invalid_input=f"line {blocked}",
         recovery_hint=f"Correct line {blocked}, or replace it with a line in PubMed's syntax.",
         details={

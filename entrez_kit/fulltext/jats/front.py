@@ -1,4 +1,4 @@
-"""Parse the front matter: ids, title, authors, journal, dates, abstract, keywords and licence."""
+"""Parse the front matter: ids, title, authors, journal, dates, abstract, keywords and license."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -255,7 +255,7 @@ def read_affiliation(place: Any) -> str:
     return re.sub(r"(?<! ) ([,;.])", r"\1", write_scripts(remove_line_breaks(line))).strip(" ,;")
 
 
-# Journal, date, keywords, licence
+# Journal, date, keywords, license
 
 
 def _read_journal(front: Any, meta: Any) -> FulltextJournal | None:
@@ -326,7 +326,7 @@ def _read_keywords(meta: Any) -> list[str]:
 
 
 def _read_license(meta: Any) -> str | None:
-    """Return the address of the licence, or its text if it has no address."""
+    """Return the address of the license, or its text if it has no address."""
     permissions = find_child(meta, "permissions")
     texts: list[str] = []
     for node in iter_descendants(permissions, "license"):

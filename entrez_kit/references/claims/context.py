@@ -49,7 +49,7 @@ _DOUBTS: Final = (
     r"|mixed|poor|lacking|missing)",
     r"(?:evidence|arguments?|data) against",
     r"(?:remains?|yet) to be \w+",
-    # Judgements
+    # Judgments
     r"(?:un(?:clear|certain|known|determined|proven|proved|resolved|likely|true|founded|settled)|doubtful|questionable"
     r"|debat(?:ed|able)|controversial|disputed|contested|implausible|improbable|impossible|false|incorrect|wrong"
     r"|mistaken|erroneous|absurd)(?: to (?:\w+ ?){1,3}?| as to|,? (?:at present|so far|today|yet),?)?"
@@ -174,7 +174,7 @@ _WEAK: Final = re.compile(
     r"\s{0,3}(?:is|are|was|were|remains?)\s(?:\w{1,20}ly\s|too\s|only\s)?(?:weak|thin|poor|scarce|scant|sparse|limited|mixed"
     r"|conflicting|contradictory|inconsistent|inconclusive|insufficient|equivocal|anecdotal)\b"
 )
-"""A judgement about the evidence for the quotation: "the evidence that … is weak"."""
+"""A judgment about the evidence for the quotation: "the evidence that … is weak"."""
 
 
 def find_denial(text: FoldedText, spans: Sequence[Passage], *, is_question: bool = False) -> str | None:

@@ -181,7 +181,8 @@ def convert_to_nbib(
         yield "ETN", get_first_value(fields, "ET") or ""
     yield "PG", _join_pages(fields)
     yield "LID", f"{doi} [doi]" if doi else ""
-    if (article_number := get_first_value(fields, "C7")) and not get_first_value(fields, "SP"):
+    article_number = get_first_value(fields, "C7")
+    if article_number and _join_pages(fields) in ("", article_number):
         yield "LID", f"{article_number} [pii]"
     yield "AB", get_first_value(fields, *ABSTRACT_TAGS) or ""
     yield from _write_nbib_names(list_values(fields, *AUTHOR_TAGS), "FAU", "AU")

@@ -4,13 +4,29 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.citations.csl import SEASONS
+from entrez_kit.base.invisible import remove_invisible
+from entrez_kit.citations.csl import ARTICLE_NUMBER, SEASONS
 from entrez_kit.pubmed.pages import page_and_number
 from entrez_kit.pubmed.xml.dates import is_existing_day
 from entrez_kit.references.files.references import RefAuthor, find_year
 
 _NAMES: Final = ("author", "editor", "container-author", "collection-editor", "translator")
 _DATES: Final = ("issued", "accessed", "original-date", "available-date", "submitted", "event-date")
+
+
+def clean_texts(value: Any, depth: int = 5) -> Any:
+    """Return a value of an item with all texts in it without invisible characters.
+
+    Args:
+        depth: the depth of lists and objects in which texts are; a date has four.
+    """
+    if isinstance(value, str):
+        return remove_invisible(value)
+    if isinstance(value, list) and depth:
+        return [clean_texts(one, depth - 1) for one in value]
+    if isinstance(value, dict) and depth:
+        return {name: clean_texts(one, depth - 1) for name, one in value.items()}
+    return value
 
 
 def list_csl_names(value: Any) -> list[dict[str, str]]:
@@ -98,10 +114,21 @@ def clean_csl_item(item: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in clean.items() if value not in (None, "", [])}
 
 
-def read_article_number(item: dict[str, Any]) -> dict[str, Any]:
-    """Return an item with the number of an electronic article in its own field, if the field of pages has it."""
+def get_article_number(item: Mapping[str, Any]) -> str | None:
+    """Return the article number among the user's own members of an item; None without one."""
+    custom = item.get("custom")
+    number = custom.get(ARTICLE_NUMBER) if isinstance(custom, dict) else None
+    return number if isinstance(number, str) else None
+
+
+def read_article_number(item: dict[str, Any], own_number: str | None) -> dict[str, Any]:
+    """Return an item with the number of an electronic article in its own field, if the field of pages has it.
+
+    Args:
+        own_number: the result of ``get_article_number``.
+    """
     if item["type"].startswith("article") and "number" not in item and "page" in item:
-        page, number = page_and_number(str(item["page"]))
+        page, number = page_and_number(str(item["page"]), own_number)
         if page is None and number is not None:
             return {name: value for name, value in item.items() if name != "page"} | {"number": number}
     return item

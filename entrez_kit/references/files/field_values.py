@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from entrez_kit.citations.csl import SEASON_NAMES, convert_to_csl_date
+from entrez_kit.base.invisible import remove_invisible
+from entrez_kit.citations.csl import SEASON_NAMES, convert_to_csl_date, to_one_line
 from entrez_kit.pubmed.models import LANGUAGES, PublicationDate
 from entrez_kit.pubmed.xml.dates import MONTH_NAMES, build_publication_date
 
@@ -23,6 +24,11 @@ _SERVER: Final = re.compile(
 """The servers of preprints: bioRxiv, medRxiv, arXiv, ChemRxiv, PsyArXiv and so on."""
 _NUMBER_OF_BOOK: Final = re.compile(r"[0-9]{4}-?[0-9]{3}[0-9Xx]|(?:97[89][- ]?)?(?:[0-9][- ]?){9}[0-9Xx]")
 """An ISSN or ISBN."""
+
+
+def read_text(value: Any) -> str:
+    """Return the value of a field as one line without invisible characters: these come from copied text."""
+    return remove_invisible(to_one_line(value))
 
 
 def parse_language(text: str) -> str:

@@ -11,7 +11,8 @@ from urllib.parse import unquote
 
 from entrez_kit.base.frontend_text import MAX_QUOTED, cut_middle
 from entrez_kit.base.identifiers import IdKind
-from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.base.invisible import remove_invisible
+from entrez_kit.citations.csl import ARTICLE_NUMBER, build_csl_item
 from entrez_kit.citations.write_bibtex import MONTHS, encode_doi, escape_latex, write_bibtex_item, write_bibtex_name
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
@@ -81,7 +82,8 @@ _NO_VOWEL: Final = re.compile(r" [B-DF-HJ-NP-TV-XZ]{1,3}$")
 """Initials that cannot be a short family name."""
 _WORK_FIELDS: Final = (
     "author editor title booktitle bookauthor maintitle journal journaltitle shortjournal volume number issue pages "
-    "eid chapter series edition publisher institution howpublished school organization address location issn isbn "
+    "eid article-number chapter series edition publisher institution howpublished school organization address "
+    "location issn isbn "
     "year month day date doi pmid pmcid pmc eprint eprinttype archiveprefix primaryclass eprintclass archive url "
     "urldate language pubstate type version"
 )
@@ -161,6 +163,8 @@ class BibtexFile(ReferenceFile):
                 text = escape_latex(value)
                 if name == "pages":
                     text = re.sub(r"(?<=\w)-(?=\w)", "--", text)
+                    if ARTICLE_NUMBER in entry.spans:
+                        yield *entry.spans[ARTICLE_NUMBER], "{}"
             field = _find_field(entry, name)
             if field is None:
                 added.append((NAMES[name][0], f"{{{text}}}"))
@@ -293,7 +297,7 @@ class _BibtexReader:
                 parts.append(text[1:-1])
             else:
                 parts.append(self._strings.get(text.lower(), text))
-        return "".join(parts)
+        return remove_invisible("".join(parts))
 
 
 def _name_block(block: Any) -> str:

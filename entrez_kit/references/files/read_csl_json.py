@@ -5,9 +5,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from entrez_kit.citations.csl import build_csl_item
+from entrez_kit.citations.csl import ARTICLE_NUMBER, build_csl_item
 from entrez_kit.pubmed.models import Article
-from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
+from entrez_kit.references.files.csl_values import (
+    clean_csl_date,
+    clean_texts,
+    get_article_number,
+    list_csl_names,
+    read_csl_author,
+)
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
@@ -57,7 +63,8 @@ class CslFile(ReferenceFile):
         from entrez_kit.references.files.tagged_fields import convert_csl
 
         item = self._items[index]
-        return OriginalRecord(convert_csl(item, self.references[index]), json.dumps(item, ensure_ascii=False))
+        fields = convert_csl(clean_texts(item), self.references[index])
+        return OriginalRecord(fields, json.dumps(item, ensure_ascii=False))
 
     def correct(self, corrections: Mapping[int, FieldUpdate]) -> str:
         """Return the text with changed references, by their index."""
@@ -82,7 +89,7 @@ def read_csl_json(text: str, name: str) -> CslFile:
     """
     document = _parse_json(text, name)
     items = _find_items(document, name)
-    references = [read_csl_item(number, item) for number, item in enumerate(items, start=1)]
+    references = [read_csl_item(number, clean_texts(item)) for number, item in enumerate(items, start=1)]
     return CslFile(text, document, items, references)
 
 
@@ -111,6 +118,7 @@ def _find_items(document: Any, name: str) -> list[dict[str, Any]]:
 
 def _replace_item(item: dict[str, Any], newer: Article) -> None:
     """Replace an item with a newer record; its id and the user's own fields stay."""
+    _remove_article_number(item)
     own = {name: value for name, value in item.items() if name not in _OF_WORK}
     if is_about_version(str(own.get("note") or "")):
         del own["note"]
@@ -119,6 +127,14 @@ def _replace_item(item: dict[str, Any], newer: Article) -> None:
     notes = [str(item_fields["note"]) for item_fields in (own, fields) if item_fields.get("note")]
     item.clear()
     item |= {**fields, **own, **({"note": " ".join(notes)} if notes else {})}
+
+
+def _remove_article_number(item: dict[str, Any]) -> None:
+    """Remove the article number among the user's own members of an item."""
+    if get_article_number(item) is not None:
+        del item["custom"][ARTICLE_NUMBER]
+        if not item["custom"]:
+            del item["custom"]
 
 
 def _correct_item(item: dict[str, Any], correction: FieldUpdate) -> None:
@@ -134,6 +150,7 @@ def _correct_item(item: dict[str, Any], correction: FieldUpdate) -> None:
         elif name == "pages":
             field = "page" if "page" in item or "number" not in item else "number"
             item[field] = value
+            _remove_article_number(item)
         elif name == "year":
             dates = item.get("issued")
             parts = dates.get("date-parts") if isinstance(dates, dict) else None

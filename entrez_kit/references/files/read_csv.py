@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.base.tables import NamedRow, Row, TableError, check_last_row, detect_delimiter, name_cells, read_rows
-from entrez_kit.citations.csl import to_one_line
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -98,7 +98,7 @@ def _read_records_by_row(lines: Iterable[Row], name: str) -> list[NamedRow]:
         problem = "this table has no column with the title, the DOI or the PMID"
         raise unreadable_error(name, problem, hint="Name the columns in the first line: title, authors, doi ...")
     return [
-        (line, {_fold(column): to_one_line(value) for column, value in row.items() if column.strip()})
+        (line, {_fold(column): read_text(value) for column, value in row.items() if column.strip()})
         for line, row in rows
     ]
 
@@ -128,7 +128,7 @@ def _read_fields_by_row(lines: Iterable[Row]) -> list[NamedRow]:
         is_new = not any(map(str.strip, cells))
         if not is_new:
             record = records[-1][1]
-            texts = [record.get(name, ""), *map(to_one_line, values)]
+            texts = [record.get(name, ""), *map(read_text, values)]
             record[name] = "; ".join(text for text in texts if text)
     return [(line, record) for line, record in records if any(record.values())]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     OriginalRecord,
     Reference,
@@ -72,5 +73,5 @@ def read_endnote_record(record: Any, number: int) -> Reference:
 def _yield_texts(record: Any, path: str) -> Iterator[str]:
     """Yield the texts at a path without the style elements that EndNote adds."""
     for element in record.iterfind(path):
-        if text := " ".join("".join(element.itertext()).split()):
+        if text := read_text("".join(element.itertext())):
             yield text

@@ -1,11 +1,11 @@
 """Read the text exports of the Web of Science and the Cochrane Library. Their fields are converted to RIS."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from entrez_kit.base.tables import TableError, check_last_row, name_cells
-from entrez_kit.citations.csl import to_one_line
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.read_ris import read_ris
 from entrez_kit.references.files.references import OriginalRecord, Reference, ReferenceFile, unreadable_error
 from entrez_kit.references.files.tagged_fields import Field, get_first_value, list_values, split_pages
@@ -55,7 +55,7 @@ def read_wos(text: str, name: str) -> ExportFile:
     """
     text = text.removeprefix("\ufeff")
     records = _read_wos_table(text, name) if text.lstrip().startswith("PT\t") else _split_wos(text, name)
-    return _build_file([(_convert_wos(fields), line) for fields, line in records], name)
+    return _build_file(records, _convert_wos, name)
 
 
 def read_cochrane(text: str, name: str) -> ExportFile:
@@ -64,15 +64,23 @@ def read_cochrane(text: str, name: str) -> ExportFile:
     Raises:
         InvalidInput: a line does not belong to a record. The message has the line.
     """
-    return _build_file([(_convert_cochrane(fields), line) for fields, line in _split_cochrane(text, name)], name)
+    return _build_file(_split_cochrane(text, name), _convert_cochrane, name)
 
 
-def _build_file(records: Sequence[tuple[list[Field], int]], name: str) -> ExportFile:
-    fields = [tuple((tag, to_one_line(value)) for tag, value in one if value) for one, _ in records]
+def _build_file(
+    records: Iterable[tuple[list[Field], int]], convert: Callable[[Sequence[Field]], list[Field]], name: str
+) -> ExportFile:
+    """Return the file of records, each with its first line.
+
+    Args:
+        convert: returns the fields of a record in RIS.
+    """
+    read_records = [([(tag, read_text(value)) for tag, value in fields], line) for fields, line in records]
+    fields = [tuple((tag, value) for tag, value in convert(one) if value) for one, _ in read_records]
     ris = "\n".join("\n".join([*(f"{tag}  - {value}" for tag, value in one), "ER  - \n"]) for one in fields)
     read = read_ris(ris, name).references
     references = [
-        reference.model_copy(update={"line": line}) for reference, (_, line) in zip(read, records, strict=True)
+        reference.model_copy(update={"line": line}) for reference, (_, line) in zip(read, read_records, strict=True)
     ]
     return ExportFile(fields, references)
 

@@ -2,12 +2,12 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
-from entrez_kit.base.medline_fields import MedlineLineError, read_fields
+from entrez_kit.base.medline_fields import ONCE, MedlineFields, MedlineLineError, split_records
 from entrez_kit.citations.names import format_suffix
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_number
+from entrez_kit.pubmed.medline_article import MedlineRecord, find_medline_doi, find_medline_number
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     OriginalRecord,
     RefAuthor,
@@ -19,9 +19,6 @@ from entrez_kit.references.files.references import (
     unreadable_error,
     warn_of_left_out,
 )
-
-_ONCE: Final = frozenset({"PMID", "OWN", "STAT", "TI", "BTI", "DP", "JT", "TA", "SO"})
-"""Tags that a record has only once."""
 
 
 class NbibFile(ReferenceFile):
@@ -49,52 +46,27 @@ def read_nbib(text: str, name: str) -> NbibFile:
     Raises:
         InvalidInput: a line does not belong to a field. The message has the line number.
     """
-    records = _split_records(text, name)
+    try:
+        records = [
+            MedlineFields([(tag, read_text(value)) for tag, value in fields], line)
+            for fields, line in split_records(text.splitlines())
+        ]
+    except MedlineLineError as exc:
+        problem = "this line does not belong to a field of a MEDLINE record"
+        raise unreadable_error(name, problem, line=exc.line) from None
     references = [_build_reference(fields, start) for fields, start in records]
     joined = [f"{start}: {fields[0][0]}- {fields[0][1]}" for fields, start in records if _has_two(fields)]
     warnings = warn_of_left_out(joined, "these records contain another one, without a line PMID-")
     return NbibFile([fields for fields, _ in records], references, warnings)
 
 
-def _split_records(text: str, name: str) -> list[tuple[list[tuple[str, str]], int]]:
-    """Return the fields and the first line of each record."""
-    records: list[tuple[list[tuple[str, str]], int]] = []
-    fields: list[tuple[str, str]] = []
-    start = 0
-
-    def end_record() -> None:
-        """Add a record. An empty line can also be inside of one: then no tag that a record has once is repeated."""
-        above = records[-1][0] if records else []
-        tags, others = ({tag for tag, _ in record} for record in (fields, above))
-        if above and "PMID" not in tags and _ONCE.isdisjoint(tags & others):
-            above += fields
-        else:
-            records.append((fields, start))
-
-    try:
-        for field in read_fields(text.splitlines()):
-            if field.tag in ("", "PMID") and fields:
-                end_record()
-                fields = []
-            if field.tag:
-                start = start if fields else field.line
-                fields.append((field.tag, field.value))
-    except MedlineLineError as exc:
-        problem = "this line does not belong to a field of a MEDLINE record"
-        raise unreadable_error(name, problem, line=exc.line) from None
-    if fields:
-        end_record()
-    return records
-
-
 def _has_two(fields: list[tuple[str, str]]) -> bool:
     """Return whether a record repeats several fields that a record has once."""
-    return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in _ONCE).values()) > 1
+    return sum(number > 1 for number in Counter(tag for tag, _ in fields if tag in ONCE).values()) > 1
 
 
 def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
     record = MedlineRecord(fields)
-    located = [value.split(" ")[0] for tag, value in fields if tag in ("LID", "AID") and value.endswith("[doi]")]
     pmid = find_identifier("pmid", record.get_first("PMID"))
     return Reference(
         key=pmid or f"line {line}",
@@ -106,7 +78,7 @@ def _build_reference(fields: list[tuple[str, str]], line: int) -> Reference:
         volume=record.get_first("VI") or None,
         issue=record.get_first("IP") or None,
         pages=record.get_first("PG") or find_medline_number(record),
-        doi=find_identifier("doi", next(iter(located), None)),
+        doi=find_identifier("doi", find_medline_doi(record)),
         pmid=pmid,
         pmcid=find_identifier("pmcid", record.get_first("PMC")),
     )

@@ -11,6 +11,7 @@ from entrez_kit.citations.csl import to_one_line
 from entrez_kit.citations.write_ris import write_ris_name, write_ris_record
 from entrez_kit.core.model import Warn
 from entrez_kit.pubmed.models import Article
+from entrez_kit.references.files.field_values import read_text
 from entrez_kit.references.files.references import (
     FieldUpdate,
     OriginalRecord,
@@ -85,7 +86,7 @@ class _TaggedRecord:
     def list_values(self, *tags: str) -> list[str]:
         """Return the values of the first of several tags that has values."""
         for tag in tags:
-            if values := [text for field in self.fields if field.tag == tag and (text := to_one_line(field.value))]:
+            if values := [text for field in self.fields if field.tag == tag and (text := read_text(field.value))]:
                 return values
         return []
 
@@ -116,9 +117,14 @@ class _RecordEdit:
                 self.replaced[self.record.end] = lines + self.replaced.get(self.record.end, [last.text + last.end])
 
     def put_pages(self, pages: str) -> None:
-        """Write the first page, and the last one if there is one or if the record has one."""
+        """Write the first page, and the last one if there is one or if the record has one.
+
+        A separate article number, which was that of the wrong pages, is removed.
+        """
         first, dash, last = pages.partition("-")
         self.put(("SP",), [first])
+        if self.record.list_values("C7"):
+            self.put(("C7",), [])
         if dash or self.record.list_values("EP"):
             self.put(("EP",), [last] if dash else [])
 
@@ -169,7 +175,7 @@ class RisFile(ReferenceFile):
         fields = (
             (intern(field.tag), text)
             for field in record.fields
-            if field.tag != "TY" and (text := to_one_line(field.value))
+            if field.tag != "TY" and (text := read_text(field.value))
         )
         return OriginalRecord((("TY", record.kind), *fields))
 
@@ -240,7 +246,7 @@ def _split_records(lines: Sequence[_TaggedLine], name: str) -> Iterator[_TaggedR
             if record is not None:
                 problem = f"a record begins before ER ends the record of line {record.start + 1}"
                 raise unreadable_error(name, problem, line=number + 1)
-            record = _TaggedRecord(number, line.value.strip())
+            record = _TaggedRecord(number, read_text(line.value))
         if record is None:
             if line.tag:
                 problem = f"{line.tag} is outside of a record, which begins with TY"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from entrez_kit.base.file_kinds import detect_file_kind, find_kind_by_suffix
 from entrez_kit.references.files.read_bibtex import read_bibtex
 from entrez_kit.references.files.read_csl_json import read_csl_json
 from entrez_kit.references.files.read_exports import read_cochrane, read_wos
@@ -74,6 +75,8 @@ def decode_file(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
     """
     if not content.strip():
         raise unreadable_error(name, "the file is empty", hint=hint)
+    if (kind := detect_file_kind(content, name)) is not None:
+        raise unreadable_error(name, f"this is not a text file, but {kind.name}", hint=f"{kind.advice} {hint}")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = ["utf-16"]
     elif content.startswith(codecs.BOM_UTF8):
@@ -87,7 +90,9 @@ def decode_file(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
             continue
         if "\x00" not in text:
             return Decoded(text, encoding)
-    raise unreadable_error(name, "this is not a text file", hint=hint)
+    stated = find_kind_by_suffix(name)
+    neither = f"neither a text file nor {stated.name}; the file may be damaged" if stated else "not a text file"
+    raise unreadable_error(name, f"this is {neither}", hint=hint)
 
 
 def encode_text(text: str, encoding: str) -> bytes:

@@ -8,16 +8,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from entrez_kit.base.identifiers import BOOKSHELF
-from entrez_kit.citations.csl import JOINER, SEASONS, to_one_line
+from entrez_kit.citations.csl import ARTICLE_NUMBER, JOINER, SEASONS
 from entrez_kit.citations.titles import format_journal_title, split_titles
 from entrez_kit.citations.write_ris import join_ris_name, mark_group, note_book_authors
 from entrez_kit.pubmed.pages import expand_ranges
 from entrez_kit.pubmed.xml.dates import is_existing_day, read_month
-from entrez_kit.references.files.csl_values import clean_csl_date, list_csl_names, read_csl_author
+from entrez_kit.references.files.csl_values import clean_csl_date, get_article_number, list_csl_names, read_csl_author
 from entrez_kit.references.files.field_values import (
     is_preprint,
     parse_date_text,
     parse_language,
+    read_text,
     write_ris_date,
 )
 from entrez_kit.references.files.references import RefAuthor, Reference
@@ -75,6 +76,7 @@ _BIBTEX_TAGS: Final = {
     **dict.fromkeys(("issn", "isbn"), "SN"),
     **dict.fromkeys(("publisher", "institution", "school", "organization", "howpublished"), "PB"),
     **dict.fromkeys(("address", "location"), "CY"),
+    ARTICLE_NUMBER: "C7",
     "edition": "ET",
     "chapter": "SE",
     "type": "M3",
@@ -190,7 +192,7 @@ def _clean(fields: Iterable[tuple[str, Any]]) -> tuple[Field, ...]:
     found: list[Field] = []
     seen: set[Field] = set()
     for tag, value in fields:
-        line = (tag, to_one_line(value))
+        line = (tag, read_text(value))
         if line[1] and (tag in PEOPLE_TAGS or line not in seen):
             found.append(line)
             seen.add(line)
@@ -362,7 +364,7 @@ def convert_csl(item: Mapping[str, Any], reference: Reference) -> tuple[Field, .
             fields.append(("N1", f"{name}: {text}"))
     accessed = clean_csl_date(item.get("accessed"))
     fields += [("PY", reference.year), ("DA", write_ris_date(clean_csl_date(item.get("issued"))))]
-    fields += [("Y2", write_ris_date(accessed)), *split_pages(reference.pages)]
+    fields += [("Y2", write_ris_date(accessed)), *split_pages(reference.pages), ("C7", get_article_number(item))]
     return _clean([*fields, *_yield_id_fields(reference)])
 
 

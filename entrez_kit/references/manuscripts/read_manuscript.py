@@ -4,6 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.file_kinds import PDF, WORD, ZIP, detect_file_kind
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.references.check.pasted.find_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable_error
@@ -13,13 +14,6 @@ READ: Final = (".docx", ".tex", ".bbl", ".md", ".qmd", ".rmd", ".markdown", ".xm
 """Suffixes of manuscripts. A Markdown file can also be a list of identifiers."""
 TEXT: Final = (".docx", ".tex", ".md", ".qmd", ".rmd", ".markdown")
 """Suffixes of manuscripts whose text can be searched for citations."""
-OTHERS: Final = (
-    (re.compile(rb"\xd0\xcf\x11\xe0"), "a Word document of the old format (.doc), or one with a password"),
-    (re.compile(rb"\{\\rtf"), "rich text (.rtf)"),
-    (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), "an OpenDocument text (.odt)"),
-    (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), "a web page"),
-)
-"""The beginnings of files in unsupported formats, with the names of these formats."""
 FILES: Final = (
     "Name a file of references (.bib, .ris, .json, .nbib, or .txt with the text of references) or a manuscript (.docx, "
     ".tex, .md, .pdf, .xml)."
@@ -96,10 +90,9 @@ def refuse_others(content: bytes, name: str) -> None:
     Raises:
         InvalidInput: the document has such a format.
     """
-    head = content[:500].lstrip()
-    what = next((what for sign, what in OTHERS if sign.match(head)), None)
-    if what is not None:
-        raise unreadable_error(name, f"this is {what}", hint="Save it as .docx without a password, or as .pdf or .txt.")
+    kind = detect_file_kind(content, name)
+    if kind is not None and kind not in (WORD, PDF, ZIP):
+        raise unreadable_error(name, f"this is {kind.name}", hint=kind.advice)
 
 
 def detect_suffix(content: bytes) -> str | None:

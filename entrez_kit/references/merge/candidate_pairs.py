@@ -77,7 +77,7 @@ def _yield_keys(record: Signature, frequency: Mapping[str, int]) -> Iterator[Blo
         elif squeezed:
             yield "short", squeezed, family or record.first_page
         if family:
-            # A word of one record finds no other; common words ("randomised") find too many.
+            # A word of one record finds no other; common words ("randomized") find too many.
             words = [word for word in set(title.split()) if len(word) > 4 and frequency.get(word, 0) > 1]
             for word in sorted(words, key=lambda word: (frequency[word], word))[:RARE_WORDS]:
                 yield "word", family, word

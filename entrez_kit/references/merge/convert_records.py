@@ -8,20 +8,17 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from entrez_kit.base.medline_fields import read_fields
 from entrez_kit.citations.csl import Item, build_csl_item, build_style_item
 from entrez_kit.citations.style.preparation import find_standing_note
 from entrez_kit.citations.write_bibtex import write_bibtex_item
 from entrez_kit.citations.write_files import FILES, write_csl_item
 from entrez_kit.citations.write_nbib import wrap_field
-from entrez_kit.citations.write_ris import write_ris_record
 from entrez_kit.core.model import Warn
-from entrez_kit.pubmed.medline_article import MedlineRecord, read_medline_article
-from entrez_kit.pubmed.models import Article
 from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
-from entrez_kit.references.files.csl_values import clean_csl_item, read_article_number
-from entrez_kit.references.files.tagged_fields import get_first_value, list_values
+from entrez_kit.references.files.csl_values import clean_csl_item, clean_texts, get_article_number, read_article_number
+from entrez_kit.references.files.tagged_fields import Field, get_first_value, list_values
 from entrez_kit.references.merge.entries import Entry
+from entrez_kit.references.merge.entry_fields import list_fields, read_article
 from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
 
@@ -61,8 +58,9 @@ def build_item(entry: Entry, *, for_style: bool = False) -> Item:
         for_style: whether to add fields beyond CSL that citation styles use.
     """
     if entry.kind == "csl" and entry.original.text is not None:
-        return read_article_number(clean_csl_item(json.loads(entry.original.text)))
-    if (article := _read_article(entry)) is not None:
+        item = clean_texts(json.loads(entry.original.text))
+        return read_article_number(clean_csl_item(item), get_article_number(item))
+    if (article := read_article(entry)) is not None:
         item = (build_style_item if for_style else build_csl_item)(article) | {"id": name_record(entry)}
         notes = " ".join(list_values(entry.original.fields, "N1"))
         if "note" in item and find_standing_note({"note": notes}) is None:
@@ -70,14 +68,6 @@ def build_item(entry: Entry, *, for_style: bool = False) -> Item:
         return item | ({"note": notes} if notes else {})
     ids = {kind: entry.keys.get(kind) for kind in _IDS}
     return convert_to_csl(entry.original.fields, name_record(entry), **ids)
-
-
-def _read_article(entry: Entry) -> Article | None:
-    """Return a MEDLINE record as an article of PubMed; None for other formats."""
-    if entry.kind != "nbib" or entry.original.text is None:
-        return None
-    fields = read_fields(entry.original.text.splitlines())
-    return read_medline_article(MedlineRecord([(field.tag, field.value) for field in fields if field.tag]))
 
 
 def convert_records(entries: Sequence[Entry], target: str) -> Iterator[str]:
@@ -105,16 +95,12 @@ def _convert_record(entry: Entry, target: str, keys: set[str]) -> str:
         ids = {kind: entry.keys.get(kind) for kind in _IDS}
         fields = [field for field in convert_to_nbib(entry.original.fields, **ids) if field[1]]
         return "\n".join(line for tag, value in fields for line in wrap_field(tag, value))
-    lines = [f"{tag}  - {value}" for tag, value in _list_ris_fields(entry)]
-    if (article := _read_article(entry)) is not None:  # with the fields that a record of PubMed lacks in RIS
-        written = write_ris_record(article).split("\n")[:-1]
-        tags = {line[:2] for line in written} - {"N1"}
-        lines = [*written, *(line for line in lines if line[:2] not in tags and line not in written)]
-    return "\n".join([*lines, "ER  - "])
+    return "\n".join([*(f"{tag}  - {value}" for tag, value in _list_complete_fields(entry)), "ER  - "])
 
 
-def _list_ris_fields(entry: Entry) -> Iterator[tuple[str, str]]:
-    fields = entry.original.fields
+def _list_complete_fields(entry: Entry) -> Iterator[Field]:
+    """Yield the fields of a record in RIS, with its type, its identifiers and its key."""
+    fields = list_fields(entry)
     if not get_first_value(fields, "TY"):
         yield "TY", "GEN"
     yield from fields

@@ -14,11 +14,14 @@ from entrez_kit.base.identifiers import PUBMED
 from entrez_kit.base.invisible import escape_json
 from entrez_kit.citations.csl import Item
 from entrez_kit.citations.write_bibtex import escape_latex, write_bibtex_item
+from entrez_kit.citations.write_files import write_csl_item
 from entrez_kit.citations.write_nbib import wrap_field
 from entrez_kit.references.files.convert_fields import convert_to_csl, convert_to_nbib
+from entrez_kit.references.files.csl_values import clean_csl_item, get_article_number, read_article_number
 from entrez_kit.references.files.ris_tags import ABSTRACT_TAGS, AUTHOR_TAGS, JOURNAL_TAGS, TITLE_TAGS
 from entrez_kit.references.files.tagged_fields import Field, get_first_value
 from entrez_kit.references.merge.entries import SOURCE_NOTE, Entry
+from entrez_kit.references.merge.entry_fields import list_fields
 
 MERGED_NOTE: Final = "merged with "
 _COMPLETED: Final = (
@@ -80,13 +83,11 @@ class MergedWork:
         return [*self._list_own_fields(), *self.list_additions()]
 
     def _list_own_fields(self) -> list[Field]:
-        return [
-            field for field in self.kept.original.fields if field[0] != "N1" or not field[1].startswith(SOURCE_NOTE)
-        ]
+        return [field for field in list_fields(self.kept) if field[0] != "N1" or not field[1].startswith(SOURCE_NOTE)]
 
     def list_additions(self) -> list[Field]:
         """Return the fields that the kept record lacks."""
-        own = self.kept.original.fields
+        own = list_fields(self.kept)
         known = {value for _, value in own}
         added: list[Field] = []
         for tags in _COMPLETED:
@@ -158,7 +159,7 @@ def build_item(work: MergedWork) -> Item:
     own: Item = json.loads(work.kept.original.text)
     return (
         own
-        | {name: value for name, value in item.items() if name not in own}
+        | {name: value for name, value in item.items() if name not in own and not (name == "number" and "page" in own)}
         | {"note": _format_notes(work, own.get("note"))}
     )
 
@@ -173,6 +174,8 @@ def write_csl(work: MergedWork) -> str:
     """Return a work as the text of an item of CSL-JSON."""
     item = build_item(work)
     item.setdefault("note", _format_notes(work, None))
+    if work.kept.kind != "csl":
+        return write_csl_item(item)
     return escape_json(json.dumps(item, ensure_ascii=False, indent=2))
 
 
@@ -182,6 +185,7 @@ def write_bibtex(work: MergedWork) -> str:
     notes = "; ".join(value for tag, value in work.list_additions() if tag in _NOTES)
     if work.kept.kind != "bibtex" or text is None:
         item = build_item(work)
+        item = read_article_number(clean_csl_item(item), get_article_number(item))
         note = "; ".join(part for part in (str(item.get("note") or ""), notes) if part)
         return write_bibtex_item(item | {"note": note}, _choose_citation_key(work))
     added = convert_to_csl(

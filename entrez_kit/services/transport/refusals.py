@@ -19,6 +19,7 @@ from entrez_kit.base.errors import (
     UpstreamError,
 )
 from entrez_kit.base.frontend_text import AGAIN, Argument, FrontendText, Text, cut_end
+from entrez_kit.base.redaction import HIDDEN
 from entrez_kit.services.transport import Call
 from entrez_kit.services.transport.retry import Retryable
 
@@ -258,14 +259,18 @@ def _check_ids(error_text: str, call: Call, sent_credentials: frozenset[str]) ->
 
 
 def _check_argument(error_text: str, call: Call, sent_credentials: frozenset[str]) -> EntrezKitError | None:
-    if (
-        _TRANSIENT.search(error_text)
-        or _DATABASE.search(error_text)
-        or not _is_about_an_argument(error_text, call, sent_credentials)
-    ):
+    if _TRANSIENT.search(error_text) or _DATABASE.search(error_text):
         return None
+    names = list(_find_arguments(error_text, call, sent_credentials))
+    if not names:
+        return None
+    arguments = FrontendText.join_parts(" and ", map(Argument, names))
+    value = cut_end(call.get_param(names[0]) or "", 100)
     return InvalidInput(
-        f"{call.title} refused an argument of {call.endpoint}: {error_text}", details={"reason": "refused"}
+        FrontendText(f"{call.title} refused ", arguments, f" of {call.endpoint}: {error_text}"),
+        invalid_input=f"{names[0]}={value}" if value else names[0],
+        recovery_hint=FrontendText("Correct ", arguments, "."),
+        details={"reason": "refused"},
     )
 
 
@@ -295,7 +300,7 @@ _ALSO_KNOWN_AS: Final[Mapping[str, str]] = {
     "rettype": "format",
     "ids": r"ids?|identifiers?",
     "doi": "dois?",
-    "email": r"e-?mail|\[hidden\]",
+    "email": r"e-?mail",
 }
 """Other names of an argument in error texts."""
 
@@ -303,22 +308,22 @@ _NEVER_WRONG: Final = frozenset({"id", "db", "dbfrom", "version"})
 """Ids and databases have separate rules; entrez-kit itself chooses the version of a document."""
 
 
-def _is_about_an_argument(error_text: str, call: Call, sent_credentials: frozenset[str]) -> bool:
-    """Return whether a text names an argument that was sent, or quotes its value."""
+def _find_arguments(error_text: str, call: Call, sent_credentials: frozenset[str]) -> Iterator[str]:
+    """Yield the arguments that were sent and that a text names or, if it names none, whose value it quotes."""
     sent = {name: value for name, value in call.params if value and name not in _NEVER_WRONG}
     if sent.get("retmode") in ("xml", "json"):
         del sent["retmode"]  # every E-utility supports these two
     if call.service == "unpaywall":
         sent["doi"] = call.url.partition("/v2/")[2]
-    names = "|".join(
-        rf"{re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)}" for name in sorted({*sent, *sent_credentials})
-    )
-    if names and re.search(rf"\b({names})\b|\[hidden\]", error_text, re.IGNORECASE):
-        return True
+    named = [
+        name
+        for name in sorted({*sent, *sent_credentials})
+        if re.search(rf"\b({re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)})\b", error_text, re.IGNORECASE)
+    ]
     quoted = re.findall(r"'([^']{2,100})'|\"([^\"]{2,100})\"|\[([^\]]{2,100})\]", error_text)
-    return any(
-        piece.lower() in value.lower() for found in quoted for piece in filter(None, found) for value in sent.values()
-    )
+    pieces = [piece.lower() for found in quoted for piece in filter(None, found)]
+    named = named or [name for name, value in sent.items() if any(piece in value.lower() for piece in pieces)]
+    yield from named or (sorted(sent_credentials) if HIDDEN in error_text else ())
 
 
 # Europe PMC ---------------------------------------------------------------------------------------------------------

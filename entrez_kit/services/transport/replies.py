@@ -301,10 +301,10 @@ def _find_xml_errors(body: bytes, status: int) -> list[str]:
     ):  # a truncated document may still have an error text
         parser.Parse(body, True)
     error_texts = [text.strip() for text in texts if text.strip()]
-    summarised = find_root_name(body) == "eSummaryResult" and re.search(
+    summarized = find_root_name(body) == "eSummaryResult" and re.search(
         rb"<(DocSum|DocumentSummary)\b[^<>]*>\s*<", body
     )
-    if summarised and all(refusals.is_about_ids(text) for text in error_texts):
+    if summarized and all(refusals.is_about_ids(text) for text in error_texts):
         return []  # some ids of the batch are unknown, the reply has the others
     return error_texts
 

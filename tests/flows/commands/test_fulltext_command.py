@@ -81,7 +81,7 @@ def test_markdown_has_the_whole_article(cli: Cli) -> None:
     assert "P\\<0.05" in page
     assert "\n**Table 1**\n\nEditing and transport by donor group.\n\n| Group" in page
     assert "\n1. Fenwick-Achebe I, Suryati, Marrowby TJ." in page
-    assert "\n**Text from:** PMC  \n**Type:** research article  \n**Licence:** https://" in page
+    assert "\n**Text from:** PMC  \n**Type:** research article  \n**License:** https://" in page
     assert "\n**Keywords:** airway epithelium; base editing; " in page
     assert "\n- School of Made-up Medicine, Lakeside University, Kisumera, Kenya.\n" in page
     assert len(re.findall(r"^#", page, re.MULTILINE)) == 15

@@ -194,7 +194,7 @@ def test_a_multiline_file_format_is_rejected_as_a_table_cell(cli: Cli, form: str
     words = ("related", "99000001", "--type", "formats", "-f", form)
     done = cli(*words)
 
-    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", "style=ris")
+    assert (done.status, done.out, read_error(done)["invalid_input"]) == (2, "", f"format={form}")
     assert cli(*words, "--style", "apa,bibtex").status == 0
     assert cli("related", "99000001", "-f", form).status == 0  # styles that were not requested are not an error
 

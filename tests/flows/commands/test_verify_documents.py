@@ -151,7 +151,7 @@ def test_an_article_in_jats_is_read(cli: Cli, file: Callable[[str, bytes | str],
     [
         ("paper.docx", write_word(write_paragraph("Nothing is cited here.")), "no sentence of this document cites"),
         ("paper.tex", r"\begin{document}Nothing.\end{document}", "no sentence of this document cites"),
-        ("paper.doc", b"\xd0\xcf\x11\xe0 old", "a Word document of the old format"),
+        ("paper.doc", b"\xd0\xcf\x11\xe0 old", "of the old format"),
         ("paper.docx", b"PK\x03\x04 broken", "cannot be opened"),
         ("paper.xml", "<article", "its XML is not well-formed"),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Cli
+from command_line import Cli, read_error
 
 from entrez_kit.commands import _app
 
@@ -43,6 +43,71 @@ def test_a_wrong_value_is_named_with_the_next_step(cli: Cli, arguments: list[str
     assert hint in done.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named", "absent"),
+    [
+        (["related", "1", "--type", "citation_formats", "-f", "csv"], "--format csv cannot", "--style ris"),
+        (["related", "1", "--type", "citation_formats", "-o", "{}/x.csv"], "/x.csv cannot", "--format csv"),
+        (["related", "1", "--type", "citation_formats", "--style", "ris", "-f", "csv"], "--style ris", "default"),
+        (["cite", "1", "-o", "{}/x.tsv", "--style", "ris"], "--output {}/x.tsv cannot", "--format tsv"),
+        (["cite", "1", "-o", "{}/x.ris", "--style", "apa"], "--output {}/x.ris", "the format ris"),
+        (["convert", "{}/x.bib", "--to", "ris", "-o", "{}/x.csv"], "--output {}/x.csv.", "--format"),
+        (["convert", "{}/x.bib", "--to", "ris", "--json"], "with --json.", "--format"),
+        (["convert", "{}/x.bib", "--to", "ris", "--fields", "pmid"], "with --to ris.", "--format"),
+        (["fetch", "1", "--fields", "pmid", "-o", "{}/x.ris"], "--output {}/x.ris.", "--format"),
+        (["fetch", "1", "--no-header"], "the format json", "--format json,"),
+        (["fetch", "1", "--detail", "full_xml", "-o", "{}/x.csv"], "--output {}/x.csv.", "--format csv"),
+        (["search", "x", "--json", "--no-header"], "with --json,", "--format json,"),
+    ],
+)
+def test_a_message_names_the_options_that_were_given(
+    cli: Cli, tmp_path: Path, arguments: list[str], named: str, absent: str
+) -> None:
+    (tmp_path / "x.bib").write_text("@article{k, title={T}}\n", encoding="utf-8")
+
+    done = cli(*(word.format(tmp_path) for word in arguments))
+
+    assert done.status == 2
+    message = read_error(done)["message"]
+    assert named.format(tmp_path) in message
+    assert absent not in message
+
+
+@pytest.mark.parametrize("name", ["ids.txt", "refs.bib", "genes.csv"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["fetch"], ["show"], ["related"], ["fulltext"], ["gene", "get"], ["gene", "pubmed"], ["gene", "search"]),
+        *(["db", "fetch", "pubmed"], ["db", "summary", "pubmed"], ["db", "link", "--from", "gene", "--to", "pubmed"]),
+    ],
+)
+def test_a_file_in_the_place_of_an_id_is_named_with_the_option_that_reads_it(
+    cli: Cli, tmp_path: Path, words: list[str], name: str
+) -> None:
+    file = tmp_path / name
+    file.write_text("99000001\n", encoding="utf-8")
+
+    error = read_error(cli(*words, str(file)))
+
+    assert error["message"] == f"{file} is a file, not an id."
+    assert f"-i {file}" in error["recovery_hint"]
+
+
+def test_a_file_to_convert_without_a_format_is_named_with_the_missing_option(cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "refs.bib"
+    file.write_text("@article{k, title={T}}\n", encoding="utf-8")
+
+    error = read_error(cli("convert", str(file)))
+
+    assert error["message"].startswith(f"{file} is a file, and --to is missing")
+    assert {"--to", "-i"} <= set(error["recovery_hint"].split())
+
+
+@pytest.mark.parametrize("words", [["cite"], ["convert"], ["convert", "--to", "ris"], ["gene", "search"], ["fetch"]])
+def test_a_text_that_is_too_long_for_a_file_name_is_invalid_input(cli: Cli, words: list[str]) -> None:
+    assert cli(*words, f"{'a' * 300}.bib").status in (0, 2, 4)
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv"])
 def test_a_table_without_a_column_of_ids_is_named_with_its_columns(cli: Cli, tmp_path: Path, suffix: str) -> None:
     table = tmp_path / f"hits{suffix}"
@@ -52,6 +117,61 @@ def test_a_table_without_a_column_of_ids_is_named_with_its_columns(cli: Cli, tmp
 
     assert done.status == 2
     assert f'hits{suffix} has no column pmid: its first line is "title,year".' in done.err
+
+
+@pytest.mark.parametrize("words", [["fetch"], ["gene", "search"], ["gene", "get"], ["db", "summary", "gene"]])
+def test_a_list_of_ids_that_is_not_text_is_named_with_its_kind(cli: Cli, tmp_path: Path, words: list[str]) -> None:
+    file = tmp_path / "ids.xlsx"
+    file.write_bytes(b"PK\x03\x04all of this is ASCII")
+
+    error = read_error(cli(*words, "-i", str(file)))
+
+    assert error["message"] == f"{file} is not a text file, but an Excel workbook."
+    assert ".csv" in error["recovery_hint"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("table.csv", "name,fold\nTP53,2\n"),
+        ("table.tsv", "name\tfold\nTP53\t2\n"),
+        ("list.json", '[{"name": "TP53"}]'),
+        ("list.jsonl", '{"name": "TP53"}\n{"name": "BRCA1"}\n'),
+    ],
+)
+@pytest.mark.parametrize(
+    ("words", "column"),
+    [
+        (["gene", "search"], "symbol"),
+        (["gene", "get"], "id"),
+        (["gene", "pubmed"], "id"),
+        (["db", "summary", "nuccore"], "id"),
+        (["fetch"], "pmid"),
+    ],
+)
+def test_a_file_with_wrong_columns_is_refused_with_the_column_and_the_command_that_fit(
+    cli: Cli, tmp_path: Path, words: list[str], column: str, name: str, text: str
+) -> None:
+    file = tmp_path / name
+    file.write_text(text, encoding="utf-8")
+
+    error = read_error(cli(*words, "-i", str(file)))
+
+    assert error["details"]["reason"] in ("not_identifiers", "bad_json")
+    assert f" {column}" in error["message"]
+    assert f" {column}" in error["recovery_hint"]
+    assert ("entrez-kit check" in error["recovery_hint"]) is (column == "pmid")
+    assert ("entrez-kit gene search" in error["recovery_hint"]) is (words[0] == "gene" and column == "id")
+
+
+@pytest.mark.parametrize("text", ['[{"symbol": "TP53"}]', '{"gene": "TP53", "id": 7157}\n', '["TP53"]'])
+def test_symbols_are_read_from_json(cli: Cli, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "symbols.json"
+    file.write_text(text, encoding="utf-8")
+
+    done = cli("gene", "search", "-i", str(file), "--organism", "human", "-f", "ids")
+
+    assert done.out.split() == ["NCBIGene:7157"]
 
 
 def test_a_table_of_ids_without_a_header_is_read(cli: Cli, tmp_path: Path) -> None:

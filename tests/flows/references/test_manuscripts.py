@@ -379,8 +379,16 @@ def test_different_numbers_are_reported_with_their_field(cli: Cli, file: Callabl
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("paper.docx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old format (.doc), or one with a password"),
-        ("paper.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old format (.doc), or one with a password"),
+        (
+            "paper.docx",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "(.doc, .xls), or one with a password",
+        ),
+        (
+            "paper.doc",
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600),
+            "(.doc, .xls), or one with a password",
+        ),
         ("paper.rtf", b"{\\rtf1 References}", "rich text"),
         (
             "paper.odt",

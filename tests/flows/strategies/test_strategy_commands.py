@@ -288,3 +288,27 @@ def test_a_mesh_file_shows_renamed_and_missing_headings_without_a_request(
     for content in (b"text", gzip.compress(b"<DescriptorRecordSet/>"), packed.read_bytes()[:-20]):
         packed.write_bytes(content)
         assert cli("strategy", "lint", str(file), "--mesh", str(packed)).status == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("1. crispr\n2. foo AND (bar\n", 'Line 2 ("foo AND (bar") was refused: an opening parenthesis is not closed.'),
+        ("1. crispr\n2. 1 AND 5\n", 'Line 2 ("1 AND 5") was refused: #5 is not in the list (1-2).'),
+        ("Search history\n", "The strategy has no search line."),
+        ("1. crispr\n2. cas9\n3. 1 or 2\n1. crispr\n2. cas9\n3. 1 or 2\n", "the numbers begin again at row 4."),
+    ],
+)
+def test_a_refused_strategy_is_named_with_its_file_and_its_line(cli: Cli, text: str, problem: str) -> None:
+    Path("good.txt").write_text("1. crispr\n", encoding="utf-8")
+    Path("bad.txt").write_text(text, encoding="utf-8")
+    assert cli("review", "init", "r", "--strategy", "good.txt").status == 0
+    Path("r/strategies/pubmed.txt").write_text(text, encoding="utf-8")
+
+    of_review = read_error(cli("review", "search", "--folder", "r"))["message"]
+    of_search = read_error(cli("search", "--strategy", "bad.txt"))["message"]
+
+    assert of_review.startswith("strategies/pubmed.txt: ")
+    assert of_review.endswith(problem)
+    assert of_search.startswith("bad.txt: ")
+    assert of_search.endswith(problem)

@@ -1,4 +1,4 @@
-"""A record is cited from each file that ``fetch -o`` writes as it is cited by its PMID, in every style."""
+"""A record is cited from each file that ``fetch -o``, ``convert`` and ``merge`` write as it is cited by its PMID."""
 
 from functools import cache
 
@@ -13,14 +13,15 @@ from entrez_kit.local.eutils.medline import render_medline
 from entrez_kit.local.records.collection import split_records
 from entrez_kit.local.records.document import Document
 from entrez_kit.references.merge.convert_records import build_item, convert_records, read_record_files
+from entrez_kit.references.merge.files_to_merge import read_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
+from entrez_kit.references.merge.merge_references import merge_entries
+from entrez_kit.references.merge.works import FILES, MergedWork
 
 SUFFIXES = {"ris": "ris", "bibtex": "bib", "csl": "json", "nbib": "nbib"}
 """The suffix of a file in each format."""
 NOT_MEDLINE = ("ris", "bibtex", "csl")
 LOSSES = {
-    # One field has pages and numbers of articles: a number of up to four digits is read as a page.
-    **dict.fromkeys(("99000002", "99000013", "99000018", "99000042"), (NOT_MEDLINE, ("apa", "mla"))),
     # No format has the italics of a title, which show the name of an invented species.
     "99000014": (tuple(SUFFIXES), ("mla", "chicago")),
     # The field of the language has one language.
@@ -94,6 +95,37 @@ def test_a_record_of_a_converted_file_is_cited_like_the_record_of_its_pmid(
 
     expected = cite_articles(style)
     losses = find_losses(source, style) | find_losses(target, style)
+    assert {pmid: text for pmid, text in cited.items() if pmid not in losses} == {
+        pmid: text for pmid, text in expected.items() if pmid not in losses
+    }
+
+
+MERGED = (("ris",), ("bibtex",), ("csl",), ("nbib",), ("ris", "nbib"), ("nbib", "bibtex"), ("csl", "ris"))
+"""The formats of the files of a merge."""
+
+
+@cache
+def merge_files(forms: tuple[str, ...]) -> tuple[MergedWork, ...]:
+    """Return the works of files, each of which has the whole demo."""
+    files = [FileToMerge(file=f"refs{n}.{SUFFIXES[form]}", text=write_file(form)) for n, form in enumerate(forms)]
+    entries, names, _ = read_files(files)
+    return tuple(merge_entries(entries, names).works)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("style", ["apa", "vancouver"])
+@pytest.mark.parametrize("target", SUFFIXES)
+@pytest.mark.parametrize("sources", MERGED, ids="+".join)
+def test_a_record_of_a_merged_file_is_cited_like_the_record_of_its_pmid(
+    sources: tuple[str, ...], target: str, style: str
+) -> None:
+    works = merge_files(sources)
+
+    cited = cite_file(FILES[target].format_text(works), target, style)
+
+    expected = cite_articles(style)
+    losses = find_losses(target, style).union(*(find_losses(source, style) for source in sources))
+    assert set(cited) == set(expected)
     assert {pmid: text for pmid, text in cited.items() if pmid not in losses} == {
         pmid: text for pmid, text in expected.items() if pmid not in losses
     }

@@ -25,7 +25,7 @@ from sampled_cases import take_sample
 from used_recordings import require_recordings
 
 from entrez_kit.base.errors import InvalidInput, UpstreamError
-from entrez_kit.citations.csl import build_csl_item, list_notes
+from entrez_kit.citations.csl import build_csl_item, find_unclear_number, list_notes
 from entrez_kit.citations.names import Name, convert_to_csl_names
 from entrez_kit.citations.write_bibtex import encode_doi, make_default_key, write_bibtex_entry
 from entrez_kit.citations.write_files import FILES, write_file_text
@@ -108,6 +108,7 @@ def expect_ris(record: Article) -> dict[str, Any]:
         "number": item.get("issue"),
         "start_page": page.partition("-")[0] or (item.get("number") if item["type"] != "report" else None),
         "end_page": page.partition("-")[2] or None,
+        "custom7": find_unclear_number(item),
         "year": str(dates[0][0]) if dates[0] else None,
         "doi": record.doi,
         "accession_number": record.pmid,

@@ -55,7 +55,8 @@ def test_a_list_of_authors_is_shortened_with_et_al() -> None:
             "J Demo. 1998 Dec-1999 Jan;12(3):45-67.",
         ),
         ({"publication_date": {"year": 2024, "medline_date": "2024 Spring"}}, "J Demo. 2024 Spring;12(3):45-67."),
-        ({"publication_date": None}, "J Demo;12(3):45-67."),
+        ({"publication_date": None}, "J Demo. 12(3):45-67."),
+        ({"volume": None, "issue": None}, "J Demo. 2024 Mar 5:45-67."),
         ({"iso_abbreviation": None}, "Journal of Demonstrations. 2024 Mar 5;12(3):45-67."),
     ],
 )

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 from odd_csl_values import ODD_CSL_VALUES
 
+from entrez_kit.pubmed.models import Article, JournalInfo
 from entrez_kit.references.files.csl_values import clean_csl_date, clean_csl_item
+from entrez_kit.references.files.reference_files import READERS
+from entrez_kit.references.files.references import FieldUpdate
 from entrez_kit.references.files.tagged_fields import parse_date
 from entrez_kit.references.merge.convert_records import build_item, convert_records, read_record_files
 from entrez_kit.references.merge.merge_documents import FileToMerge
@@ -220,3 +223,52 @@ def test_dates_and_items_of_csl_are_clean() -> None:
         "title": "T",
         "type": "document",
     }
+
+
+NUMBERED = "TY  - JOUR\nAU  - Doe, Jane\nTI  - T\nT2  - J\nPY  - 2019\nSP  - {page}\n{number}DO  - 10.5555/a\nER  - \n"
+
+
+@pytest.mark.parametrize(
+    ("page", "number", "is_number"),
+    [
+        ("2564", "2564", True),
+        ("S12", "S12", True),
+        ("2564", "", False),
+        ("2564", "9999", False),
+        ("e1000097", "", True),
+        ("104512", "", True),
+    ],
+)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_short_article_number_stays_an_article_number_in_every_format(
+    target: str, page: str, number: str, is_number: bool
+) -> None:
+    source = NUMBERED.format(page=page, number=f"C7  - {number}\n" if number else "")
+
+    item = read_item(convert(source, "ris", target), READ[target])
+
+    assert item.get("number" if is_number else "page") == page
+    assert ("page" if is_number else "number") not in item
+
+
+@pytest.mark.parametrize("target", ["ris", "csl", "bibtex"])
+@pytest.mark.parametrize("pages", ["311", "311-319"])
+def test_corrected_pages_replace_a_short_article_number(target: str, pages: str) -> None:
+    text = convert(NUMBERED.format(page="2564", number="C7  - 2564\n"), "ris", target)
+    file = READERS[target](text, f"refs.{READ[target]}")
+
+    corrected = file.correct({0: FieldUpdate(fields={"pages": pages})})
+
+    assert "2564" not in corrected
+    item = read_item(corrected, READ[target])
+    assert (item.get("page"), item.get("number")) == (pages, None)
+
+
+@pytest.mark.parametrize("target", ["ris", "csl", "bibtex"])
+def test_a_replaced_record_has_no_article_number_of_the_old_one(target: str) -> None:
+    text = convert(NUMBERED.format(page="2564", number="C7  - 2564\n"), "ris", target)
+    newer = Article(pmid="7", title="New", url="", journal_info=JournalInfo(title="J", pages="31-39"))
+
+    corrected = READERS[target](text, f"refs.{READ[target]}").correct({0: FieldUpdate(record=newer)})
+
+    assert "2564" not in corrected

@@ -122,5 +122,5 @@ def test_an_open_parenthesis_does_not_include_the_next_numbers() -> None:
 
 
 def test_a_pdf_is_refused_by_name() -> None:
-    with pytest.raises(InvalidInput, match="the lines of a PDF cannot be read"):
+    with pytest.raises(InvalidInput, match="this is not a text file, but a PDF"):
         read_strategy_text(b"%PDF-1.7\n1 0 obj", "search.pdf")

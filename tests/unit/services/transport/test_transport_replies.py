@@ -432,22 +432,28 @@ def test_an_error_of_einfo_without_a_database_does_not_report_an_unknown_databas
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "params", "text"),
+    ("endpoint", "params", "text", "named"),
     [
-        ("efetch", {"id": "1", "rettype": "nonsense"}, "Unsupported rettype: nonsense"),
-        ("efetch", {"id": "1", "rettype": "nonsense"}, "Invalid value 'nonsense'"),
-        ("elink", {"id": "1", "linkname": "a_b"}, "Unknown linkname a_b"),
-        ("esearch", {"term": "x", "mindate": "20", "maxdate": "30"}, "Invalid date"),
-        ("esearch", {"term": "x", "sort": "bogus"}, "Unknown sort value"),
+        ("efetch", {"id": "1", "rettype": "nonsense"}, "Unsupported rettype: nonsense", "rettype"),
+        ("efetch", {"id": "1", "rettype": "nonsense"}, "Invalid value 'nonsense'", "rettype"),
+        ("efetch", {"id": "1", "rettype": "fasta", "retmode": "foo"}, "Unknown retmode 'foo'", "retmode"),
+        ("elink", {"id": "1", "linkname": "a_b"}, "Unknown linkname a_b", "linkname"),
+        ("esearch", {"term": "x", "mindate": "20", "maxdate": "30"}, "Invalid date", "maxdate and mindate"),
+        ("esearch", {"term": "x", "sort": "bogus"}, "Unknown sort value", "sort"),
     ],
 )
-def test_an_error_about_a_sent_argument_is_invalid_input(endpoint: str, params: dict[str, str], text: str) -> None:
+def test_an_error_about_a_sent_argument_names_that_argument(
+    endpoint: str, params: dict[str, str], text: str, named: str
+) -> None:
     raised = get_refusal(
         make_call(endpoint, **params), write_error_document(ROOTS.get(endpoint, "eFetchResult"), text), 400
     )
+    first = named.split()[0]
 
     assert isinstance(raised, InvalidInput)
-    assert text in raised.message
+    assert raised.message == f"NCBI refused {named} of {endpoint}: {text}"
+    assert raised.recovery_hint == f"Correct {named}."
+    assert raised.invalid_input == f"{first}={params[first]}"
 
 
 @pytest.mark.parametrize(
