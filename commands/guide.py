@@ -39,10 +39,8 @@ def guide_command(
 ) -> None:
     """Read about exit codes, settings, formats and other subjects.
 
-    A terminal shows the rendered text. A pipe gets Markdown. --json returns topic, title and text:
-
+    A terminal shows rendered text. A pipe gets Markdown. --json returns topic, title and text.
     entrez-kit guide exit codes
-
     entrez-kit guide --search retry
     """
     name = " ".join(topic or ())

@@ -184,7 +184,7 @@ def _read_stdin() -> str:
     build_option(
         "species",
         metavar="NAME",
-        help="humans or animals: only studies of them, by MeSH terms, which new records do not have yet.",
+        help="humans or animals, by MeSH terms. New records have no MeSH terms yet.",
         panel=FILTERS,
         words=("humans", "animals"),
     ),
@@ -199,7 +199,7 @@ def search_command(
         typer.Option(
             "--strategy",
             metavar="FILE",
-            help="File with a strategy. Its last line, translated to PubMed, is searched in place of QUERY.",
+            help="Search the last line of this strategy, translated to PubMed, instead of QUERY.",
         ),
     ] = None,
     since: Annotated[
@@ -218,9 +218,14 @@ def search_command(
 ) -> None:
     """Search PubMed and see how it understood the query.
 
-    A terminal shows titles, a pipe gets JSON; -f ids prints PMIDs for other commands:
-    entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
-    A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
+    A terminal shows titles, a pipe gets JSON.
+    entrez-kit search "sickle cell AND review\\[pt]"
+
+    A file for a reference manager:
+    entrez-kit --demo search crispr --all -o hits.ris
+
+    The PMIDs, for another command:
+    entrez-kit search crispr -f ids | entrez-kit fetch - -o hits.csv
     """
     if strategy is not None:
         refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")

@@ -114,13 +114,13 @@ class SearchRequest(Request):
     )
     has_abstract: bool = Field(default=False, description="Only with an abstract.")
     free_full_text: bool = Field(default=False, description="Only with free full text.")
-    fetch_brief_summaries: int = Field(default=0, ge=0, description="Results with a summary.")
-    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="Summaries to return.")
+    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters per abstract.")
     registrations: bool = Field(default=False, description="Add registration numbers.")
     use_history: bool = Field(default=False, description="Keep the results at NCBI.")
     broader_results: BroaderResults = True
     explain: SkipJsonSchema[bool] = Field(
-        default=False, description="If nothing is found, count parts of the query to name the one that empties it."
+        default=False, description="If nothing is found, count parts of the query, and name the one without a match."
     )
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve all results, also beyond PubMed's 9,999, with a certificate."

@@ -137,12 +137,12 @@ class Methods(OperationRunner):
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a summary.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
+            fetch_brief_summaries: Summaries to return.
+            snippet_characters: Characters per abstract. From 0 to 2000.
             registrations: Add registration numbers.
             use_history: Keep the results at NCBI.
             broader_results: Accept a broadened query.
-            explain: If nothing is found, count parts of the query to name the one that empties it.
+            explain: If nothing is found, count parts of the query, and name the one without a match.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -268,8 +268,8 @@ class Methods(OperationRunner):
             relationship_type: Short: similar, citedin (works that cite it), references.
             max_related_results: Articles to return. From 1 to 9999.
             citation_styles: Styles of citation_formats.
-            depth: 2 or more is a snowball. From 1 to 3.
-            budget: Requests of a snowball. From 1 to 1000.
+            depth: Above 1: snowball search. From 1 to 3.
+            budget: Requests for a snowball. From 1 to 1000.
             registrations: Add registration numbers.
 
         Returns:
@@ -314,8 +314,8 @@ class Methods(OperationRunner):
     ) -> "MatchResult":
         """Find the PMIDs of references and compare the records.
 
-        Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title
-        is a mismatch; `similarity` is 1 for a shortened one.
+        Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. A different
+        title is a mismatch; a shortened one has `similarity` 1.
 
         Args:
             citations: References, with the known fields.
@@ -340,7 +340,7 @@ class Methods(OperationRunner):
 
         Args:
             ids: PMIDs, PMCIDs and DOIs.
-            id_type: Kind of ids that do not show it: pmid, pmcid or doi.
+            id_type: Kind of ids that are only numbers: pmid, pmcid or doi.
 
         Returns:
             One record per input, in the order of the inputs.
@@ -430,7 +430,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Query to check.
-            db: Database of the words.
+            db: Entrez database.
 
         Returns:
             The query and NCBI's correction; without a suggestion ``corrected`` equals ``original``.
@@ -939,8 +939,8 @@ class Methods(OperationRunner):
         Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
         printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or
         not_expressible. Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2.
-        cough.ti.\\n3. 1 or 2". With ``count`` PubMed counts every line; a refused line, and what depends on it, has no
-        count. If a local copy answers, each label is proven on its records.
+        cough.ti.\\n3. 1 or 2". With `count` PubMed counts every line; a refused line, and every line that depends on
+        it, has no count. If a local copy answers, each label is proven on its records.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -976,9 +976,8 @@ class Methods(OperationRunner):
         """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
         Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
-        correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts
-        every line, which shows lines without records, dropped phrases and words that are too common, and MeSH says
-        which headings it does not have.
+        correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With `online`, PubMed counts every
+        line. This finds lines without records, dropped phrases, words that are too common, and unknown headings.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1044,9 +1043,9 @@ class Methods(OperationRunner):
         """Measure how many known relevant records a search strategy finds in PubMed.
 
         Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. The result has the
-        records found and missed, the block of the strategy that misses each, the words of missed records that the
-        strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
-        PubMed are reported and not counted.
+        records found and missed. For each missed record it has the block of the strategy that misses it, the words that
+        the strategy lacks, and the smallest change that finds it, with the number of records that the change adds.
+        Records that are not in PubMed are reported and not counted.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1104,11 +1103,11 @@ class Methods(OperationRunner):
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a summary.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
+            fetch_brief_summaries: Summaries to return.
+            snippet_characters: Characters per abstract. From 0 to 2000.
             registrations: Add registration numbers.
             broader_results: Accept a broadened query.
-            explain: If nothing is found, count parts of the query to name the one that empties it.
+            explain: If nothing is found, count parts of the query, and name the one without a match.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.
