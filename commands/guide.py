@@ -46,7 +46,8 @@ def guide_command(
     name = " ".join(topic or ())
     guide = read_guide(name) if topic else None
     if guide and not guide.topic.startswith(normalize_topic(name)):
-        note(ctx, f"{name!r} is in the guide `{guide.topic}`.")
+        heading = guide.find_heading(name)
+        note(ctx, f"{name!r} is in the guide `{guide.topic}`{f', under {heading!r}' if heading else ''}.")
     if search is not None:
         _search(ctx, search, [guide] if guide else list_guides())
     elif guide is None:
