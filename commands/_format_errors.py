@@ -66,6 +66,7 @@ def unsupported_format_error(
 
 
 def _describe_wrong_suffix(target: Path, accepted: Sequence[Format]) -> Text:
-    """Return the message for a file whose suffix selects none of the formats of a command."""
-    suffixes = [f"{suffix} ({one})" for one in accepted for suffix in one.suffixes]
-    return describe_wrong_value("--output", f"a file whose suffix is {list_choices(suffixes)}", str(target))
+    """Return the message for a file with a suffix that selects none of the formats of a command."""
+    pairs = [(suffix, one.name) for one in accepted for suffix in one.suffixes]
+    suffixes = [suffix if suffix == f".{name}" else f"{suffix} ({name})" for suffix, name in pairs]
+    return describe_wrong_value("--output", f"a file with the suffix {join_with(suffixes, 'or')}", str(target))

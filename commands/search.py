@@ -231,7 +231,7 @@ def search_command(
         refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")
         options["query_term"] = _read_strategy(ctx, strategy)
     elif options.get("query_term") is None:
-        raise usage_error("No QUERY was given.", "query_term", "Give a query, or a file with a strategy by --strategy.")
+        raise usage_error("No QUERY was given.", "query_term", "Give a query, or --strategy FILE.")
     elif not options["query_term"]:
         raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
     if since is not None:

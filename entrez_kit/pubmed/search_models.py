@@ -81,9 +81,9 @@ class DateRange(Request):
         ):
             raise contradiction_error(
                 "min_date",
-                FrontendText("is later than ", Argument("max_date"), f": {self.min_date} and {self.max_date}"),
+                FrontendText(f"({self.min_date}) is later than ", Argument("max_date"), f" ({self.max_date})"),
                 self.min_date,
-                hint="Exchange the two dates, or correct one of them.",
+                hint="Swap the two dates, or correct one of them.",
             )
         return self
 
