@@ -101,14 +101,14 @@ class SearchRequest(Request):
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
         default="relevance", description="Order; pub_date: newest first."
     )
-    date_range: DateRange | None = Field(default=None, description="One bound is enough.")
+    date_range: DateRange | None = Field(default=None, description="min_date, max_date or both.")
     filter_by_publication_types: list[str] = Field(
         default_factory=list, max_length=50, description="Any of these, e.g. Review."
     )
     author: str | None = Field(default=None, description="In PubMed's form, e.g. Doudna JA.")
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="All must match.")
-    language: str | None = Field(default=None, description="For example french.")
+    language: str | None = Field(default=None, description="E.g. french.")
     species: Literal["humans", "animals"] | None = Field(
         default=None, description="By MeSH terms, which new records lack."
     )

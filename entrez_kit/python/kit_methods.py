@@ -119,21 +119,21 @@ class Methods(OperationRunner):
         explain: bool = False,
         retrieve_all: bool = False,
     ) -> "SearchResult":
-        """Search PubMed for PMIDs. Use it to find articles, e.g. query_term "base editing AND sickle cell".
+        """Search PubMed for PMIDs.
 
-        Read `warnings`.
+        Use it to find articles, e.g. query_term "base editing AND sickle cell". Read `warnings`.
 
         Args:
             query_term: PubMed query, e.g. crispr AND review[pt].
             max_results: PMIDs to return.
             offset: Results to skip. From 0 to 9998.
             sort_by: Order; pub_date: newest first.
-            date_range: One bound is enough.
+            date_range: min_date, max_date or both.
             filter_by_publication_types: Any of these, e.g. Review.
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: All must match.
-            language: For example french.
+            language: E.g. french.
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
@@ -178,7 +178,7 @@ class Methods(OperationRunner):
             web_env: From the same search.
             retstart: With a history: records to skip.
             retmax: With a history: records to return.
-            detail_level: citation_data is short.
+            detail_level: citation_data: no abstract.
             include_mesh_terms: Include MeSH terms.
             include_grant_info: Include grants.
             include_references: Include cited works.
@@ -465,7 +465,7 @@ class Methods(OperationRunner):
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
 
         Raises:
-            InvalidInput: unbalanced query.
+            InvalidInput: the query is unbalanced.
             UpstreamError: no attempt got a valid reply.
         """
 
@@ -509,7 +509,7 @@ class Methods(OperationRunner):
     ) -> "Gene":
         """Get genes: names, summary, location, aliases, status, and ids in other databases.
 
-        Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has its `successor` inside.
+        Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged gene has a `successor`.
 
         Args:
             entrez_id: Gene id, e.g. NCBIGene:7157.
@@ -912,7 +912,7 @@ class Methods(OperationRunner):
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
             only: `problems` omits verified references.
-            corrects: Return the changes of a corrected file.
+            corrects: Return the changes that correct the file.
             newer: Replace preprints with the published articles, and other references with their newest versions.
             unique: Remove references to an article that an earlier reference of the file cites.
 
@@ -1009,11 +1009,11 @@ class Methods(OperationRunner):
     ) -> "MergeResult":
         """Merge files of references from several databases: link duplicates and families, and count per file.
 
-        Use it before screening. Records are linked, never deleted. A merge needs an identifier, or title, authors,
-        journal, volume and pages; each has its reason. Preprints and articles, parts, protocols and reports, conference
-        and journal versions, corrections and replies are linked as families. Pairs without enough data are undecided:
-        decide them with decisions. Undo a merge with separate or the decision different. Example: files [{"file":
-        "a.ris", "text": "TY - JOUR ..."}].
+        Use it before screening. Records are linked, never deleted, and each link has a reason. Records are merged if an
+        identifier agrees, or title, authors, journal, volume and pages. Preprints and articles, protocols and reports,
+        and other related works are linked as families. Pairs without enough data are undecided: decide them with
+        `decisions`. To undo a merge, name a record in `separate`, or give the decision `different`. Example: files
+        [{"file": "a.ris", "text": "TY - JOUR ..."}].
 
         Args:
             files: Files of records, in any order.
@@ -1094,12 +1094,12 @@ class Methods(OperationRunner):
             progress: called with the number of PMIDs retrieved so far and the number counted.
             query_term: PubMed query, e.g. crispr AND review[pt].
             sort_by: Order; pub_date: newest first.
-            date_range: One bound is enough.
+            date_range: min_date, max_date or both.
             filter_by_publication_types: Any of these, e.g. Review.
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: All must match.
-            language: For example french.
+            language: E.g. french.
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
