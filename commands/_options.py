@@ -250,9 +250,9 @@ def _build_common_options() -> list[Any]:
 
 
 def _list_common_options(command: Command | CommandGroup) -> Iterator[Any]:
-    """Yield the options of every command for one command: without those that it declares itself or has no format for.
+    """Yield the common options of one command, without those that it declares itself or has no format for.
 
-    A group accepts all of them for its commands, whose help shows those of the output.
+    A group accepts all common options for its commands. Only the help of a command shows the options of the output.
     """
     formats = get_formats(command)
     accepted = {one.family for one in formats.accepted}

@@ -558,7 +558,7 @@ class Methods(OperationRunner):
         term: str,
         overlap_days: int = 5,
     ) -> "SyncResult":
-        """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
+        """Update a local corpus from a PubMed query. If configured, embed new records and send them to Weaviate.
 
         Args:
             query_key: Corpus name.
