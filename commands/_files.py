@@ -66,7 +66,7 @@ def name_corrected_file(file: Path, *, overwrite: bool) -> Path:
     target = file.with_name(f"{file.stem}.fixed{file.suffix}")
     if target.exists() and not overwrite:
         raise InvalidInput(
-            f"{target} exists already.",
+            f"{target} already exists.",
             invalid_input=str(target),
             recovery_hint="Move it away, or overwrite it with --force.",
             details={"reason": "file_exists"},

@@ -18,7 +18,7 @@ _INSTEAD: Final = (
 
 
 def unknown_suffix_error(target: Path, accepted: Sequence[Format], files: str) -> InvalidInput:
-    """Return the error for a file whose suffix selects no format, with the format that its program opens.
+    """Return the error for a file with a suffix that selects no format; suggest a format that the same program opens.
 
     Args:
         accepted: the formats of the command.
@@ -45,7 +45,7 @@ def unsupported_format_error(
         name: the format, which may not exist.
         accepted: the formats of the command.
         files: a sentence about the files that the command writes without ``--output``.
-        target: the file whose suffix selects the format; None if ``--format`` selects it.
+        target: the output file, if its suffix selects the format; otherwise None.
     """
     selected = BY_NAME.get(name)
     lists_ids = any(one.family is Family.IDS for one in accepted) and not any(one.needs_records for one in accepted)
@@ -66,6 +66,7 @@ def unsupported_format_error(
 
 
 def _describe_wrong_suffix(target: Path, accepted: Sequence[Format]) -> Text:
-    """Return the message for a file whose suffix selects none of the formats of a command."""
-    suffixes = [f"{suffix} ({one})" for one in accepted for suffix in one.suffixes]
-    return describe_wrong_value("--output", f"a file whose suffix is {list_choices(suffixes)}", str(target))
+    """Return the message for a file with a suffix that selects none of the formats of a command."""
+    pairs = [(suffix, one.name) for one in accepted for suffix in one.suffixes]
+    suffixes = [suffix if suffix == f".{name}" else f"{suffix} ({name})" for suffix, name in pairs]
+    return describe_wrong_value("--output", f"a file with the suffix {join_with(suffixes, 'or')}", str(target))

@@ -314,7 +314,7 @@ def _find_id_column(header: str, names: Sequence[str]) -> tuple[int, str] | None
 
 
 def _no_column_error(name: str, header: str, kind: IdKind) -> InvalidInput:
-    """Return the error for a table whose first line has neither a column of ids nor an id."""
+    """Return the error for a table with neither a column of ids nor an id in its first line."""
     return InvalidInput(
         f"{name} has no column {join_with(kind.columns, 'or')}: its first line is {_quote(header)}.",
         invalid_input=_quote(header),

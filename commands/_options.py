@@ -155,18 +155,18 @@ def _begin(ctx: Any) -> None:
 
 
 def unwrap_lines(text: str) -> str:
-    """Join the lines that a docstring breaks within a sentence. An example keeps its own line."""
+    """Join the lines that a docstring breaks within a sentence. An example is a line that begins with `$`."""
     paragraphs = []
     for paragraph in text.split("\n\n"):
-        first, *rest = paragraph.splitlines() or [""]
-        lines = [first]
-        for line in rest:
-            is_end = lines[-1].endswith((".", ":")) or _EXAMPLE.search(lines[-1])
-            if is_end or _EXAMPLE.match(line):
+        lines = [""]
+        for line in paragraph.splitlines():
+            if _EXAMPLE.match(line):
+                lines.append(f"$ {line}")
+            elif not lines[-1] or lines[-1].endswith((".", ":")) or _EXAMPLE.search(lines[-1]):
                 lines.append(line)
             else:
                 lines[-1] = f"{lines[-1]} {line}"
-        paragraphs.append("\n".join(lines))
+        paragraphs.append("\n".join(lines[1:]))
     return "\n\n".join(paragraphs)
 
 
@@ -203,7 +203,7 @@ _FIELDS: Final = "Print only these fields, separated by commas. A dot selects a 
 _FAMILY_OF: Final = {"count": Family.COUNT, "no_header": Family.ROWS}
 """By option, the formats that it needs; commands without them do not have it."""
 _NO_HEADER: Final = "Omit the names of the columns in csv and tsv."
-_FILE: Final = "Write to a file, which stays unchanged on failure; its suffix selects the format{ids}."
+_FILE: Final = "Write to FILE; its suffix selects the format{ids}. A failure leaves FILE unchanged."
 _DEMO: Final = "Use a sandbox with invented articles, without a network."
 _LOCAL: Final = "Answer from a local copy of PubMed, without requests; see `entrez-kit local`."
 _RECORD: Final = "Record all requests and replies in a file, for --replay; see `entrez-kit guide recordings`."
@@ -250,9 +250,9 @@ def _build_common_options() -> list[Any]:
 
 
 def _list_common_options(command: Command | CommandGroup) -> Iterator[Any]:
-    """Yield the options of every command for one command: without those that it declares itself or has no format for.
+    """Yield the common options of one command, without those that it declares itself or has no format for.
 
-    A group accepts all of them for its commands, whose help shows those of the output.
+    A group accepts all common options for its commands. Only the help of a command shows the options of the output.
     """
     formats = get_formats(command)
     accepted = {one.family for one in formats.accepted}

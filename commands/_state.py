@@ -211,7 +211,7 @@ def _find_format(name: str, formats: CommandFormats, target: Path | None = None)
     """Return the format with this name.
 
     Args:
-        target: the file whose suffix selects it; None if ``--format`` does.
+        target: the output file, if its suffix selects the format; otherwise None.
 
     Raises:
         InvalidInput: the command does not have it.

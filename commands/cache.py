@@ -1,4 +1,4 @@
-"""entrez-kit cache: see, clear or prune the replies kept on this machine."""
+"""entrez-kit cache: see, clear or prune the replies kept on this computer."""
 
 import sys
 from collections.abc import Callable

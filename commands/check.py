@@ -66,7 +66,7 @@ AcceptFile = Annotated[
     typer.Option(
         "--accept",
         metavar="FILE",
-        help="File of findings to accept, which do not cause status 4. Each line has a key and codes, e.g. "
+        help="File of accepted findings, which do not cause status 4. Each line has a key and codes, e.g. "
         "smith2020 mismatch.",
     ),
 ]
@@ -110,10 +110,16 @@ def check_command(
 ) -> None:
     """Check the references of a file: does each exist, are its fields and all authors right, was it retracted?
 
-    The exit status is 0 if all are verified, and 4 if there are findings. --fix lists every change:
+    The exit status is 0 if all are verified, and 4 if there are findings.
+
+    A manuscript before submission:
+    entrez-kit check paper.docx --in-text --only problems
+
+    A report for others:
+    entrez-kit check refs.bib -o report.docx
+
+    The changes that --fix would make:
     entrez-kit check refs.bib --fix --dry-run
-    A manuscript before submission: entrez-kit check paper.docx --in-text --only problems
-    A report for others: entrez-kit check refs.bib -o report.docx
     """
     corrects = fix or dry_run
     _refuse_references(ctx, file)

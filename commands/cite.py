@@ -60,9 +60,14 @@ def cite_command(
 ) -> None:
     """Cite PubMed records, or the references of a file, in the styles of journals: one citation each, in order.
 
-    A file of references keeps its keys, and entries that PubMed lacks: entrez-kit cite refs.bib --style ieee
-    Several styles at once: entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
-    A file for a reference manager: entrez-kit --demo cite 99000001 --style csl -o references.json
+    Several styles at once:
+    entrez-kit --demo cite 99000001 PMC99000002 --style apa,vancouver
+
+    A file for a reference manager:
+    entrez-kit --demo cite 99000001 --style csl -o references.json
+
+    A file of references, with its keys, and with entries that are not in PubMed:
+    entrez-kit cite refs.bib --style ieee
     """
     files = select_files(options["pmids"], input)
     options["pmids"] = [] if files else read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)

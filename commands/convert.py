@@ -106,10 +106,13 @@ def convert_command(
 ) -> None:
     """Convert article identifiers, one outcome per id, in order. Or convert files of references, record by record.
 
-    A file of references, with all its records: entrez-kit convert refs.bib --to ris -o refs.ris
+    All kinds of ids in one call:
+    entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
 
-    Kinds may be mixed: entrez-kit convert 99000001 PMC99000002 10.5555/ekit.2025.0006 -f csv
-    -f ids prints PMIDs, or the PMCID of an article outside PubMed.
+    A file of references, with all its records:
+    entrez-kit convert refs.bib --to ris -o refs.ris
+
+    -f ids prints PMIDs, or the PMCID of an article that is not in PubMed.
     """
     target = _choose_format(ctx, to)
     typed = options["ids"] or []

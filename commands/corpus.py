@@ -71,7 +71,9 @@ def sync_command(
     """Update a corpus from PubMed: first all records of the query, later those added, revised or withdrawn.
 
     entrez-kit corpus sync crispr "crispr AND review\\[pt]"
-    It can be interrupted and repeated. In a cron job: entrez-kit -q corpus sync crispr
+
+    You can interrupt it and run it again. Later syncs, for example in a cron job, need no query:
+    entrez-kit -q corpus sync crispr
     """
     from entrez_kit.corpus.store import store_of
 
@@ -263,7 +265,9 @@ def diff_command(
     """Show the changes of a corpus: records added, revised (and how), retracted, or withdrawn from PubMed.
 
     entrez-kit corpus diff crispr --since 2026-01-01
-    Without a date, the changes of the last sync. For a reference manager: entrez-kit corpus diff crispr -o new.ris
+
+    The changes of the last sync, for a reference manager:
+    entrez-kit corpus diff crispr -o new.ris
     """
     if since_last and since is not None:
         raise usage_error(
@@ -329,7 +333,7 @@ def reindex_command(
 ) -> None:
     """Rebuild the data derived from the records: quality, passages, word index and missing vectors.
 
-    Needed if the embeddings model changes. It can be interrupted and repeated.
+    Run it after a change of the embeddings model. You can interrupt it and run it again.
     """
     from entrez_kit.corpus.indexing import DELIVERING, INDEXING, reindex
 
@@ -363,8 +367,8 @@ def export_command(
 ) -> None:
     """Write all records of a corpus to a file: JSON lines, a format of reference managers, or Parquet.
 
-    entrez-kit --demo corpus export --all -o corpus.ris
     Records that PubMed has withdrawn are omitted.
+    entrez-kit --demo corpus export --all -o corpus.ris
     """
     if everything == (query_key is not None):
         raise usage_error(

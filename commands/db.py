@@ -76,8 +76,11 @@ def _render_info_table(ctx: typer.Context, result: InfoResult, console: "Console
 def info_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """List the databases, describe one, or count a query's records in each.
 
-    The search fields of a database: entrez-kit db info gene
-    The number of results in each database: entrez-kit db info --term "BRCA1 AND human"
+    The search fields of a database:
+    entrez-kit db info gene
+
+    The number of results in each database:
+    entrez-kit db info --term "BRCA1 AND human"
     """
     request = build_request(ctx, INFO, options)
 
@@ -125,7 +128,10 @@ def info_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search any database for UIDs, and see how NCBI understood the query.
 
-    entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]" -f ids | entrez-kit db summary nuccore -
+    entrez-kit db search nuccore "BRCA1\\[gene] AND human\\[orgn]"
+
+    The records of the results:
+    entrez-kit db search gene "BRCA1\\[sym]" -f ids | entrez-kit db summary gene -
     """
     request = build_request(ctx, SEARCH, options)
 
@@ -147,9 +153,10 @@ def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 @accept_formats(*ROWS, fields="uid,title")
 @request_options(SUMMARY.request, build_argument("db", "DB"), IDS)
 def summary_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
-    """Summarize records of any database, one outcome per id, in order: entrez-kit db summary taxonomy 9606 10090.
+    """Summarize records of any database, one outcome per id, in order.
 
-    csv and tsv contain uid and title; --fields selects others: --fields uid,scientificname,rank
+    csv and tsv contain uid and title; --fields selects others:
+    entrez-kit db summary taxonomy 9606 10090 --fields uid,scientificname,rank
     """
     kind = IdKind(partial(looks_like_uid, options["db"]))
     options["ids"] = read_inputs(ctx, options["ids"], input, kind=kind)
@@ -221,9 +228,10 @@ def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds
     build_option("verify"),
 )
 def link_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
-    """Follow links between databases, one set per record: entrez-kit db link 7157 --from gene --to pubmed.
+    """Follow links between databases, one set per record.
 
     jsonl has one line per record, csv and tsv one row per link, ids the linked records.
+    entrez-kit db link 7157 --from gene --to pubmed
     """
     kind = IdKind(partial(looks_like_uid, options["source"]))
     options["ids"] = read_inputs(ctx, options["ids"], input, kind=kind)

@@ -40,15 +40,13 @@ def doctor_command(
 ) -> None:
     """Find out which part of the connection to NCBI fails: name, connection, proxy, encryption or NCBI itself.
 
-    Also checks the settings, the cache, the disk and the shared rate limit. Takes seconds, and sends one request to
-    NCBI. The exit status is 0 without problems, 4 with warnings, 5 if a step fails, 7 if NCBI refuses because of the
-    rate, 8 for wrong settings or a refused API key, 9 for the cache or the disk:
-
+    The command also checks the settings, the cache, the disk and the shared rate limit. It takes seconds and sends
+    one request to NCBI. The exit status is 0 without problems, 4 with warnings, 5 if a step fails, 7 if NCBI limits
+    the rate, 8 for an invalid setting or a refused API key, and 9 for the cache or the disk.
     entrez-kit doctor --network --json
 
-    With --deep, about 40 requests are sent within the limits, and the replies are parsed as in the other commands.
-    The exit status is 0 if all replies are as expected, 4 if one differs, and 5 if a request failed:
-
+    --deep sends about 40 requests and compares each reply with the known format. The exit status is 0 if all replies
+    agree, 4 if one differs, and 5 if a request failed.
     entrez-kit doctor --deep --save replies
     """
     from entrez_kit.doctor import diagnose

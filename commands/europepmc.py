@@ -66,8 +66,8 @@ def europepmc_command(
 ) -> None:
     """Search Europe PMC: PubMed's articles, preprints and more; -n fetches as many pages as needed.
 
+    -f ids prints PMIDs, or source and id (PPR:PPR123456) of a record that is not in PubMed.
     entrez-kit europepmc base editing AND PUB_YEAR:2024 --preprints
-    -f ids prints PMIDs, or source and id of records outside PubMed (PPR:PPR123456).
     """
     request = build_request(ctx, EUROPEPMC_SEARCH, options)
     changes: dict[str, object] = {}

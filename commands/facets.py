@@ -30,8 +30,10 @@ app = App()
 def facets_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Count a query's results by year, journal, publication type and MeSH heading.
 
-    The output has the number of results counted: entrez-kit facets crispr sickle cell
-    One facet as a table for a spreadsheet: entrez-kit facets crispr --by year -n 30 -o years.csv
+    entrez-kit facets crispr sickle cell
+
+    One facet as a table for a spreadsheet:
+    entrez-kit facets crispr --by year -n 30 -o years.csv
     """
     request = build_request(ctx, COUNT_FACETS, options)
     columns = build_columns("facet", "value", "count", "ui")

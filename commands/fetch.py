@@ -79,9 +79,9 @@ IDS: Final = build_ids_argument("pmids", "PMIDs, PMCIDs, DOIs or URLs with one o
 def fetch_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch PubMed records by PMID, PMCID or DOI: one outcome per input, in order.
 
-    xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. Missing records are
-    listed, and the exit status is 4 if only some were found.
-    entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f jsonl
+    xml and nbib are NCBI's own bytes; ris, bibtex and csl (CSL-JSON) are for reference managers. The command names
+    missing records. The exit status is 4 if some were found, and 3 if none was.
+    entrez-kit --demo fetch 99000001 PMC99000026 10.5555/ekit.2025.0006 -f csv
     """
     if options["pmids"] or input or not (options["query_key"] or options["web_env"]):
         options["pmids"] = read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)

@@ -52,8 +52,8 @@ app = App()
 def fulltext_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Fetch the full text of articles, from PMC, Europe PMC or an open-access copy.
 
-    A terminal shows the complete text with references, in a pager if it is long; -f md writes it as Markdown. -f table
-    shows the sections and their sizes, csv the source of each text, ids the articles with a text:
+    A terminal shows the complete text with references, in a pager if it is long. -f md writes Markdown, -f table the
+    sections and their sizes, -f csv the source of each text, -f ids the articles that have a text.
     entrez-kit --demo fulltext PMC99000001 99000004 -f md -o articles.md
     """
     options["ids"] = read_inputs(ctx, options["ids"], input, hint=NAME_ARTICLES)

@@ -107,11 +107,11 @@ def _yield_symbol_records(item: SymbolOutcome) -> Iterator[Record]:
 def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSymbols = None) -> None:
     """Find genes by symbol, alias, name or words, best match first; or the gene of each symbol in a list.
 
-    A list comes from a file, from standard input, or is several symbols. It has one outcome per symbol, in order:
-
     entrez-kit gene search TP53 --organism human
-    entrez-kit gene search -i symbols.txt --organism human -f csv
-    entrez-kit gene search TP53 BRCA1 --organism human -f ids | entrez-kit gene pubmed -
+
+    A list is a file, standard input, or several symbols. It has one outcome per symbol, in order:
+    entrez-kit gene search -i symbols.txt --organism human -o genes.csv
+    entrez-kit gene pubmed -i genes.csv
     """
     words = options.pop("query") or []
     if input or STDIN in words or (len(words) > 1 and all(map(_is_symbol, words))):
@@ -169,8 +169,8 @@ def _search_list(ctx: typer.Context, symbols: list[str], options: dict[str, Any]
 def get_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Look up genes by their ids, one outcome per id, in order.
 
-    One id gives the gene, several give a list. Missing genes are listed, and the exit status is 4:
-
+    One id gives the gene, several give a list. The command names missing genes; the exit status is then 4, or 3 if
+    all are missing.
     entrez-kit gene get NCBIGene:7157 NCBIGene:672
     """
     ids = _read_gene_ids(ctx, options.pop("entrez_id"), input)
@@ -225,7 +225,9 @@ def pubmed_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfId
     """List the PMIDs of articles about a gene, or about several genes with the gene of each article.
 
     entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit fetch -
-    entrez-kit gene search TP53 --organism human -f ids | entrez-kit gene pubmed - -f csv
+
+    The output of `gene search`:
+    entrez-kit gene pubmed -i genes.csv -f csv
     """
     ids = _read_gene_ids(ctx, options.pop("entrez_id"), input)
     offset = options["offset"]

@@ -39,16 +39,15 @@ def guide_command(
 ) -> None:
     """Read about exit codes, settings, formats and other subjects.
 
-    A terminal shows the rendered text. A pipe gets Markdown. --json returns topic, title and text:
-
+    A terminal shows rendered text. A pipe gets Markdown. --json returns topic, title and text.
     entrez-kit guide exit codes
-
     entrez-kit guide --search retry
     """
     name = " ".join(topic or ())
     guide = read_guide(name) if topic else None
     if guide and not guide.topic.startswith(normalize_topic(name)):
-        note(ctx, f"{name!r} is in the guide `{guide.topic}`.")
+        heading = guide.find_heading(name)
+        note(ctx, f"{name!r} is in the guide `{guide.topic}`{f', under {heading!r}' if heading else ''}.")
     if search is not None:
         _search(ctx, search, [guide] if guide else list_guides())
     elif guide is None:

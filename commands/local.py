@@ -51,8 +51,9 @@ def import_command(
 ) -> None:
     """Import files into a copy; create the copy if it does not exist. Files that were applied before are skipped.
 
+    After an interrupt, run the command again to continue. If a .md5 file is in the same folder, its checksum is
+    compared.
     entrez-kit local import pubmed baseline/ updatefiles/ desc2026.gz
-    To continue after an interrupt, run it again. If a .md5 file is in the same folder, its checksum is compared.
     """
     from entrez_kit.local.importing import import_files
 
@@ -112,8 +113,8 @@ def mirror_command(
 ) -> None:
     """Download NLM's baseline and update files into a copy: about 65 GB for all of PubMed.
 
+    After an interrupt, run the command again: it continues with the next file.
     entrez-kit local mirror stroke --topic "stroke\\[mh] OR stroke\\[tiab]"
-    To continue after an interrupt, run it again: it begins with the next file.
     """
     from entrez_kit.local.mirror import mirror_files
 
@@ -198,7 +199,7 @@ def verify_command(
     name: Name,
     full: Annotated[bool, typer.Option("--full", help="Check all records instead of a sample of 1,000.")] = False,
 ) -> None:
-    """Check a copy: its tables, the digests of its records, and its index. The exit status is 4 if there are problems.
+    """Check a copy: its tables, the checksums of its records, and its index. The exit status is 4 if it has problems.
 
     entrez-kit local verify pubmed --full
     """
@@ -249,9 +250,8 @@ def serve_command(
 ) -> None:
     """Serve a copy to other programs on this computer, with the addresses and replies of the E-utilities.
 
-    Runs until Ctrl-C. Programs such as EDirect send their requests to the printed address; `entrez-kit guide local`
-    shows how:
-
+    Ctrl-C stops the server. Programs such as EDirect send their requests to the printed address; `entrez-kit guide
+    local` shows how.
     entrez-kit local serve pubmed --port 8766
     """
     from entrez_kit.local.copy_entrez import describe_copy, serve_copy

@@ -69,9 +69,9 @@ def match_command(
 ) -> None:
     """Find the PMIDs of references and compare each with the record: one outcome per reference, in order.
 
-    entrez-kit match refs.bib -f jsonl
-    entrez-kit match --journal "N Engl J Med" --year 2019 --volume 381 --page 841 --author "Husain M"
     csv, tsv and ids contain the matches; stderr lists the others. The exit status is 4 if only some matched.
+    entrez-kit match refs.bib -f jsonl
+    entrez-kit match --journal "N Engl J Med" --volume 381 --page 841
     """
 
     def yield_records(match: CitationMatch) -> Iterator[Record]:

@@ -67,12 +67,13 @@ def merge_command(
 ) -> None:
     """Merge files of references from several databases: write each article once, and count the records of each file.
 
-    A merge needs an identifier, or title, authors, journal, volume and pages. Preprints and articles, parts,
-    protocols and reports, conference and journal versions, corrections and replies are linked as families, and stay
-    separate records.
-    The exit status is 0 if every pair is decided, and 4 if a person should look at pairs:
+    Two records are merged if an identifier agrees, or title, authors, journal, volume and pages. A preprint and its
+    article, a protocol and its report, and other related works stay separate records of one family. The exit status
+    is 0 if every pair is decided, and 4 if you must decide pairs.
     entrez-kit merge pubmed.nbib embase.ris scopus.bib -o unique.ris
-    entrez-kit merge pubmed.nbib embase.ris --review decisions.csv -o unique.ris
+
+    Decide pairs in a table, and run the command again:
+    entrez-kit merge pubmed.nbib embase.ris --review pairs.csv -o unique.ris
     """
     from entrez_kit.references.merge.review import read_review, write_review
 

@@ -34,9 +34,14 @@ app = App()
 def mesh_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Look up MeSH headings by name, synonym, identifier or tree number.
 
-    The best match comes first: entrez-kit mesh heart attack
-    The headings above and below it: entrez-kit mesh C14.280.647.500 --tree
-    Use the name of a heading in a search: entrez-kit search asthma --mesh "Myocardial Infarction"
+    The best match is first:
+    entrez-kit mesh heart attack
+
+    The headings above and below a heading:
+    entrez-kit mesh C14.280.647.500 --tree
+
+    A search with a heading:
+    entrez-kit search asthma --mesh "Myocardial Infarction"
     """
     request = build_request(ctx, MESH, options)
 

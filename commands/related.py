@@ -62,7 +62,9 @@ def related_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
 
     --depth 2 follows references of references, ranked by the number of articles that lead to each:
     entrez-kit related 99000004 --type references --depth 2 -n 20
-    Several articles, with the source of each result: entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
+
+    Several articles, with the source of each result:
+    entrez-kit gene pubmed NCBIGene:7157 -f ids | entrez-kit related -
     """
     ids = read_inputs(ctx, options.pop("source_pmid"), input, field="source_pmid", hint=NAME_ARTICLES)
     kind = to_full_name(options["relationship_type"])

@@ -77,8 +77,10 @@ def init_command(
 def search_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Run the strategy in PubMed, and keep all records with a certificate of completeness.
 
-    In PubMed: entrez-kit review search
-    In a local copy, without a request: entrez-kit review search --local NAME
+    entrez-kit review search
+
+    In a local copy, without a request:
+    entrez-kit review search --local NAME
     """
     _run_step(ctx, SEARCH_REVIEW, options, "Searching")
 
@@ -105,7 +107,7 @@ def import_command(
     """Import the records of another database. Records of an earlier import are not added again.
 
     A trial register is recognized by its name. Set the kind of other registers and of websites in review.toml.
-    entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris embase-2.ris
+    entrez-kit review import --source Embase --searched 2026-11-23 embase-1.ris
     """
     options["files"] = [read_file_to_merge(ctx, file) for file in files]
     _run_step(ctx, IMPORT_RECORDS, options, "Importing")
@@ -114,10 +116,9 @@ def import_command(
 @app.command("dedupe")
 @request_options(DEDUPE_RECORDS.request, FOLDER)
 def dedupe_command(ctx: typer.Context, options: dict[str, Any]) -> None:
-    """Link the records of the same work. The exit status is 4 if a person should decide pairs in duplicates.csv.
+    """Link the records of the same work. The exit status is 4 if you must decide pairs in duplicates.csv.
 
-    It is 4 too if the records of a work have decisions of screening that contradict each other.
-
+    It is also 4 if the records of a work have screening decisions that contradict each other.
     entrez-kit review dedupe
     """
     result = _run_step(ctx, DEDUPE_RECORDS, options, "Comparing")
@@ -144,7 +145,7 @@ def status_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 def update_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Search again, and list new, missing, changed, retracted and corrected records, and published preprints.
 
-    Records that are no longer found are kept. New records are deduplicated against all others:
+    Records that the search no longer finds are kept. New records are deduplicated against all others.
     entrez-kit review update
     """
     result = _run_step(ctx, UPDATE_REVIEW, options, "Searching")
@@ -163,7 +164,7 @@ def update_command(ctx: typer.Context, options: dict[str, Any]) -> None:
 def screen_export_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the works without a decision as RIS for Covidence, Rayyan or ASReview.
 
-    It writes one file for each source, and all.ris, to a folder of the stage, such as screening/title_abstract:
+    The folder of the stage, such as screening/title_abstract, gets one file for each source, and all.ris.
     entrez-kit review screen export
     """
     _run_step(ctx, SCREEN_EXPORT, options, "Writing")
@@ -190,8 +191,12 @@ def screen_import_command(
     """Import screening decisions.
 
     Rows that are unknown or contradict other decisions are listed and not applied. The exit status is then 4.
-    From Rayyan or ASReview: entrez-kit review screen import rayyan.csv
-    From Covidence: entrez-kit review screen import excluded.csv --stage full_text --decision exclude
+
+    From Rayyan or ASReview:
+    entrez-kit review screen import rayyan.csv
+
+    The list of excluded full texts from Covidence:
+    entrez-kit review screen import out.csv --stage full_text --decision exclude
     """
     options["files"] = [read_file_to_merge(ctx, file) for file in files]
     result = _run_step(ctx, SCREEN_IMPORT, options, "Matching")
@@ -234,6 +239,7 @@ def _describe_rest(result: ScreenImportResult) -> str:
 def report_command(ctx: typer.Context, options: dict[str, Any]) -> None:
     """Write the report: a page with all works, the PRISMA 2020 flow diagram, PRISMA-S, and the strategies for Word.
 
-    All numbers are counted from the records. The files are in the folder report: entrez-kit review report
+    All numbers are counted from the records. The files are in the folder report.
+    entrez-kit review report
     """
     _run_step(ctx, WRITE_REPORT, options, "Writing")

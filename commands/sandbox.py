@@ -43,10 +43,9 @@ def sandbox_command(
         int, typer.Option("--latency-ms", metavar="N", help="Delay each reply by N milliseconds.")
     ] = 0,
 ) -> None:
-    """Serve invented articles on this machine with the APIs, limits and errors of NCBI.
+    """Serve invented articles on this computer with the APIs, limits and errors of NCBI.
 
-    Runs until Ctrl-C. Set the printed variables for other commands to use it; --demo needs no server:
-
+    Ctrl-C stops the server. Other commands use it if you set the variables that it prints. --demo needs no server.
     entrez-kit sandbox --port 8765 --faults 429=.05,500=.02
     """
     from entrez_kit.sandbox.server import Sandbox, parse_faults

@@ -182,7 +182,7 @@ def _read_stdin() -> str:
     build_option(
         "species",
         metavar="NAME",
-        help="humans or animals: only studies of them, by MeSH terms, which new records do not have yet.",
+        help="humans or animals, by MeSH terms. New records have no MeSH terms yet.",
         panel=FILTERS,
         words=("humans", "animals"),
     ),
@@ -197,7 +197,7 @@ def search_command(
         typer.Option(
             "--strategy",
             metavar="FILE",
-            help="File with a strategy. Its last line, translated to PubMed, is searched in place of QUERY.",
+            help="Search the last line of this strategy, translated to PubMed, instead of QUERY.",
         ),
     ] = None,
     since: Annotated[
@@ -216,15 +216,20 @@ def search_command(
 ) -> None:
     """Search PubMed and see how it understood the query.
 
-    A terminal shows titles, a pipe gets JSON; -f ids prints PMIDs for other commands:
-    entrez-kit search crispr sickle cell -f ids | entrez-kit fetch - -f csv -o hits.csv
-    A file for a reference manager: entrez-kit --demo search crispr --all -o hits.ris
+    A terminal shows titles, a pipe gets JSON.
+    entrez-kit search "sickle cell AND review\\[pt]"
+
+    A file for a reference manager:
+    entrez-kit --demo search crispr --all -o hits.ris
+
+    The PMIDs, for another command:
+    entrez-kit search crispr -f ids | entrez-kit fetch - -o hits.csv
     """
     if strategy is not None:
         refuse_beside(ctx, "query_term", "--strategy", "Give a query or a file with a strategy.")
         options["query_term"] = _read_strategy(ctx, strategy)
     elif options.get("query_term") is None:
-        raise usage_error("No QUERY was given.", "query_term", "Give a query, or a file with a strategy by --strategy.")
+        raise usage_error("No QUERY was given.", "query_term", "Give a query, or --strategy FILE.")
     elif not options["query_term"]:
         raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
     if since is not None:

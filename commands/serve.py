@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 app = App(
     help="Serve agents: every operation as an MCP tool.\n\n"
-    "By default over stdio, for a host on this machine that starts this program. Over HTTP every caller needs a token "
-    "from `serve token`. `entrez-kit guide mcp` explains how to configure hosts.",
+    "By default a host on this computer starts the program and uses stdio. Over HTTP every caller needs a token from "
+    "`serve token`. `entrez-kit guide mcp` explains how to configure hosts.",
 )
 
 

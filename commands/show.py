@@ -25,7 +25,7 @@ app = App()
 def show_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfIds = None) -> None:
     """Read a record as a page: retractions first, then title, authors, abstract, terms and links.
 
-    -v adds affiliations, investigators and grants. Other formats print what fetch prints:
+    -v adds affiliations, investigators and grants. Other formats contain the records, as with `fetch`.
     entrez-kit --demo show 99000001
     """
     options["pmids"] = read_inputs(ctx, options["pmids"], input, field="pmids", hint=NAME_ARTICLES)

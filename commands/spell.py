@@ -21,9 +21,10 @@ app = App()
 @accept_formats(Family.SCREEN, Family.DOCUMENT, Family.ROWS, fields="original,corrected")
 @request_options(SPELL.request, build_argument("query", "QUERY", joined=True), build_option("db", metavar="DB"))
 def spell_command(ctx: typer.Context, options: dict[str, Any]) -> None:
-    """Check the spelling of a query: entrez-kit spell astma inhaler.
+    """Check the spelling of a query.
 
-    Without a suggestion the query is returned unchanged; its spelling may still be wrong.
+    If NCBI suggests nothing, the query is returned unchanged; its spelling may still be wrong.
+    entrez-kit spell astma inhaler
     """
     request = build_request(ctx, SPELL, options)
     columns = build_columns("original", "corrected", "has_suggestion")

@@ -74,11 +74,16 @@ def read_strategy_options(file: Path, words: list[Path] | None) -> dict[str, Any
 @accept_formats(*FORMATS, fields="number,pubmed")
 @request_options(TRANSLATE_STRATEGY.request, *TRANSLATION)
 def translate_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
-    """Translate a strategy to PubMed, with the loss of every line in words. No request is sent.
+    """Translate a strategy to PubMed, and describe each difference in words. No request is sent.
 
-    As printed in a paper: entrez-kit strategy translate ovid.txt
-    For an appendix: entrez-kit strategy translate ovid.docx -o strategy.docx
-    With the labels proven on the records of a copy: entrez-kit --local NAME strategy translate ovid.txt
+    A strategy as printed in a paper:
+    entrez-kit strategy translate ovid.txt
+
+    An appendix in Word:
+    entrez-kit strategy translate ovid.docx -o strategy.docx
+
+    Labels that are proven on the records of a local copy:
+    entrez-kit --local NAME strategy translate ovid.txt
     """
     options |= read_strategy_options(file, words)
     run(ctx, TRANSLATE_STRATEGY, build_request(ctx, TRANSLATE_STRATEGY, options), _view())
@@ -90,7 +95,7 @@ def translate_command(ctx: typer.Context, options: dict[str, Any], file: Strateg
 def count_command(ctx: typer.Context, options: dict[str, Any], file: StrategyFile, words: WordFiles = None) -> None:
     """Translate a strategy and count the records of each line in PubMed.
 
-    A line that was refused has no count, and neither has a line that depends on it:
+    A refused line, and every line that depends on it, has no count.
     entrez-kit strategy count ovid.txt
     """
     options |= {**read_strategy_options(file, words), "count": True}
@@ -145,9 +150,14 @@ def lint_command(
 ) -> None:
     """Find problems of a strategy: syntax, line numbers, operators, wildcards, headings, limits.
 
-    The exit status is 4 if there are errors or warnings, and 0 otherwise: entrez-kit strategy lint ovid.txt
-    For a protocol review: entrez-kit strategy lint ovid.txt --online --fail-on error
-    With the present headings of MeSH, without a request: entrez-kit strategy lint ovid.txt --mesh desc2026.gz
+    The exit status is 4 if there are errors or warnings, and 0 otherwise.
+    entrez-kit strategy lint ovid.txt
+
+    With counts and headings of PubMed, and status 4 only for errors:
+    entrez-kit strategy lint ovid.txt --online --fail-on error
+
+    With the headings of a MeSH file, without a request:
+    entrez-kit strategy lint ovid.txt --mesh desc2026.gz
     """
     if not fix:
         refuse_without(ctx, "force", "--fix")
@@ -204,8 +214,7 @@ def recall_command(
 ) -> None:
     """Measure how many known relevant records a strategy finds, and which changes find the others.
 
-    Each change has the number of records that it adds to the results.
-    The known records are a list of ids or a file of references:
+    The known records are a list of ids or a file of references. Each change has the number of records that it adds.
     entrez-kit strategy recall ovid.txt --known included.ris
     """
     options |= read_strategy_options(file, words)

@@ -60,10 +60,9 @@ def verify_command(
 ) -> None:
     """Check whether each cited paper contains the quotation or sentence that cites it.
 
-    The abstract and the full text are searched. A claim is found if the text has it word for word, with the same
-    numbers, units and negations, and the sentence around it does not deny or question it. Each row has the whole
-    sentence.
-    The exit status is 0 if every claim is found, and 4 otherwise:
+    A claim is found if the abstract or the full text has it word for word, with the same numbers, units and
+    negations, in a sentence that does not deny or question it. Each row shows the whole sentence. The exit status is
+    0 if every claim is found, and 4 otherwise.
     entrez-kit verify draft.md --bibliography refs.bib
     entrez-kit verify claims.csv -o report.html
     """

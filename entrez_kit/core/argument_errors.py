@@ -205,7 +205,7 @@ class _Declaration(NamedTuple):
 
 
 def _find_declaration(model: Any, path: Sequence[str]) -> _Declaration:
-    """Return the declaration of the argument with this path, whose numbers are indexes of lists."""
+    """Return the declaration of the argument with this path; numbers in the path are indexes of lists."""
     field: FieldInfo | None = None
     annotation, metadata = model, list[Any]()
     for part in path:
@@ -250,12 +250,12 @@ def describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
     """
     lengths = limits.get("min_length"), limits.get("max_length")
     if kind == "string_pattern_mismatch":
-        return _FORMS.get(limits.get("pattern", ""), f"a text of the form {limits.get('pattern')}")
+        return _FORMS.get(limits.get("pattern", ""), f"a string of the form {limits.get('pattern')}")
     if kind.startswith(("int_", "float_", "finite_", "greater_than", "less_than", "bool_given")):
         number = "a number" if kind.startswith(("float_", "finite_")) else "a whole number"
         return f"{number}{_describe_limits(' from {} to {}', limits.get('ge'), limits.get('le'), '')}"
     if kind.startswith("string_"):
-        return f"a text{_describe_limits(' of {} to {}', *lengths, ' characters')}"
+        return _describe_limits(" of {} to {}", *lengths, " characters").removeprefix(" of ") or "a string"
     if kind.startswith(("too_short", "too_long", "list_", "tuple_")):
         return f"a list{_describe_limits(' of {} to {}', *lengths, ' entries')}"
     if kind.startswith(("bool_", "dict_", "model_")):
@@ -274,7 +274,7 @@ def _describe_limits(both: str, low: Any, high: Any, unit: str) -> str:
 
 _FORMS: Final = {
     FOUR_DIGITS: "four digits, such as 2019",
-    NAME_PATTERN: "a text of letters, digits and _",
-    NAME_WITH_DOTS: "a text of letters, digits and dots",
+    NAME_PATTERN: "letters, digits and _",
+    NAME_WITH_DOTS: "letters, digits and dots",
 }
 """What an argument with a pattern accepts."""

@@ -153,8 +153,8 @@ class AgentOptions:
 class Operation(ABC, Generic[Req, Res, Answer]):
     """One use case: its request and result models, and its names in the three front ends.
 
-    It is a ``DocumentOperation``, whose answer is the result, or a ``StreamOperation``, whose answer is an iterable of
-    outcomes. Any caller that needs the whole result calls ``run``.
+    A ``DocumentOperation`` answers with the result, a ``StreamOperation`` with an iterable of outcomes. A caller that
+    needs the whole result calls ``run``.
 
     Args:
         name: the MCP tool name.

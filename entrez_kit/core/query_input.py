@@ -56,7 +56,7 @@ def normalize_date(text: str) -> str:
     try:
         date(int(year), int(month or 1), int(day or 1))
     except ValueError:
-        raise WrongValue("a date that exists", "Correct the month or the day.") from None
+        raise WrongValue("a valid date", "Correct the month or the day.") from None
     return "/".join(part if len(part) == 4 else part.zfill(2) for part in (year, month, day) if part)
 
 
@@ -245,7 +245,7 @@ def check_syntax(query: str, field: str = "query_term") -> None:
             "`EntrezKit.translate_strategy` translates it to",
         )
         hint = FrontendText(command, ' PubMed\'s syntax, such as "heart failure"[tiab] or neoplasms[mh].')
-        problem = f"{part!r} is {service} syntax. PubMed would search its letters as words."
+        problem = f"{part!r} is {service} syntax. PubMed would read it as plain words."
         raise _refusal_error(field, query, problem, hint, "foreign_syntax", service=service)
 
 

@@ -42,7 +42,7 @@ MAX_NEW_FOR_AGENTS: Final = 20_000
 
 
 def sync(services: Services, request: SyncRequest, *, max_new: int | None = None) -> "Sync":
-    """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
+    """Update a local corpus from a PubMed query. If configured, embed new records and send them to Weaviate.
 
     Args:
         max_new: the maximum number of new records; the first sync of a key finds all records of the term.

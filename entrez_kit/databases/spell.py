@@ -13,7 +13,7 @@ class SpellRequest(Request):
     """The query to check."""
 
     query: Stripped = Field(min_length=2, description="Query to check.")
-    db: DatabaseName = Field(default="pubmed", description="Database of the words.")
+    db: DatabaseName = Field(default="pubmed", description="Entrez database.")
 
 
 class SpellResult(Warned):

@@ -43,22 +43,28 @@ TOPICS: Final = (
 ALIASES: Final = {
     "agent": "mcp",
     "api-key": "rate-limits",
-    "apa": "output",
+    "apa": "references",
+    "asreview": "review",
     "bibliography": "references",
     "bibtex": "references",
     "biopython": "bio-entrez",
     "certificate": "searching",
     "citation": "references",
+    "cite": "references",
     "claude": "mcp",
     "color": "output",
     "colour": "output",
     "config": "settings",
     "configuration": "settings",
+    "covidence": "review",
     "csl": "references",
     "csv": "output",
     "dataframe": "python",
     "demo": "sandbox",
+    "docx": "output",
     "doi": "identifiers",
+    "duplicate": "merge",
+    "embase": "strategies",
     "embeddings": "corpus",
     "endnote": "references",
     "entrez": "bio-entrez",
@@ -67,32 +73,38 @@ ALIASES: Final = {
     "excel": "output",
     "fields": "output",
     "format": "output",
+    "gene": "identifiers",
     "install": "extras",
     "json": "output",
     "key": "rate-limits",
     "latex": "references",
+    "manuscript": "references",
     "mendeley": "references",
     "mesh": "searching",
     "notebook": "python",
     "offline": "cache",
+    "ovid": "strategies",
     "pandas": "python",
     "pdf": "full-text",
     "pipe": "output",
     "pmcid": "identifiers",
     "pmid": "identifiers",
     "preprint": "searching",
-    "prisma": "searching",
+    "prisma": "review",
+    "proxy": "settings",
     "quotation": "claims",
+    "rayyan": "review",
     "record": "recordings",
     "replay": "recordings",
     "retraction": "references",
     "ris": "references",
+    "screening": "review",
     "snowball": "searching",
     "spreadsheet": "output",
     "start": "getting-started",
     "status": "exit-codes",
     "sync": "corpus",
-    "systematic-review": "searching",
+    "systematic-review": "review",
     "token": "mcp",
     "unpaywall": "full-text",
     "variable": "settings",
@@ -121,6 +133,12 @@ class Guide:
         """The paragraph below the heading, on one line."""
         paragraphs = [part.strip() for part in self.text.split("\n\n")]
         return " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
+
+    def find_heading(self, subject: str) -> str | None:
+        """Return the first heading below the title that names a subject, in the singular or plural."""
+        headings = re.findall(r"^##+ (.+)$", self.text, re.MULTILINE)
+        wanted = subject.lower().removesuffix("s")
+        return next((heading for heading in headings if wanted in heading.lower()), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,9 +174,9 @@ def show_highest_version(connection: sqlite3.Connection, pmid: int, sets: Sets) 
 
 
 def forget_earlier_years(connection: sqlite3.Connection) -> None:
-    """Remove what NLM's files of earlier years have left if the copy has the beginning of a later baseline.
+    """Remove the records from NLM's files of earlier years, if the copy has the first file of a later baseline.
 
-    Every baseline contains all records, and its first file has number 1. Other files stay.
+    Every baseline contains all records. Records from other files stay.
     """
     latest = find_baseline_year(place for (place,) in connection.execute("SELECT place FROM files"))
     if latest is None:

@@ -82,7 +82,7 @@ def copy_folder(settings: Settings, name: str) -> Path:
     """
     if not _NAME.fullmatch(name):
         hint = "Use 1 to 64 letters, digits, dots, hyphens and underscores; begin with a letter or digit."
-        raise wrong_value("name", "the name of a copy", name, hint, reason="bad_name")
+        raise wrong_value("name", "a valid name for a copy", name, hint, reason="bad_name")
     return find_copies_folder(settings) / name
 
 

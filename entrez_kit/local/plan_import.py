@@ -183,7 +183,7 @@ class ImportPlanner:
         return planned
 
     def _begins_year(self, source: SourceFile) -> bool:
-        """Return whether a file of MeSH is of a later year than the copy's MeSH, which ends with this import."""
+        """Return whether a MeSH file is of a later year than the MeSH of the copy, which the import then replaces."""
         year = find_file_year(source.path) if source.kind in VOCABULARIES else None
         return year is not None and year > (read_fact(self._connection, "mesh_year") or year)
 

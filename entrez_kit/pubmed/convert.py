@@ -38,7 +38,7 @@ class ConvertRequest(Request):
     INPUTS: ClassVar = "ids"
 
     ids: list[str] = Field(min_length=1, max_length=MAX_IDS, description="PMIDs, PMCIDs and DOIs.")
-    id_type: IdKind | None = Field(default=None, description="Kind of ids that do not show it: pmid, pmcid or doi.")
+    id_type: IdKind | None = Field(default=None, description="Kind of ids that are only numbers: pmid, pmcid or doi.")
 
 
 class Conversion(Result):

@@ -112,7 +112,7 @@ def count_facets(services: Services, request: FacetsRequest) -> FacetsResult:
     Use it for an overview, e.g. query_term "base editing".
 
     Raises:
-        InvalidInput: unbalanced query.
+        InvalidInput: the query is unbalanced.
         UpstreamError: no attempt got a valid reply.
         RateLimited: NCBI refused, or no slot is free before the deadline.
 

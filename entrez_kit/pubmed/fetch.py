@@ -41,7 +41,7 @@ class FetchRequest(Request):
     )
     detail_level: DetailLevel = Field(
         default="abstract_plus",
-        description="citation_data is short.",
+        description="citation_data: no abstract.",
     )
     include_mesh_terms: bool = Field(default=True, description="Include MeSH terms.")
     include_grant_info: bool = Field(default=False, description="Include grants.")

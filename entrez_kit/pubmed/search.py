@@ -36,9 +36,9 @@ MAX_MCP_RESULTS: Final = 1_000
 
 
 def search_articles(services: Services, request: SearchRequest) -> "SearchHits":
-    """Search PubMed for PMIDs. Use it to find articles, e.g. query_term "base editing AND sickle cell".
+    """Search PubMed for PMIDs.
 
-    Read `warnings`.
+    Use it to find articles, e.g. query_term "base editing AND sickle cell". Read `warnings`.
 
     Raises:
         InvalidInput: an unbalanced query, an invalid filter value or a date that does not exist.

@@ -81,9 +81,9 @@ class DateRange(Request):
         ):
             raise contradiction_error(
                 "min_date",
-                FrontendText("is later than ", Argument("max_date"), f": {self.min_date} and {self.max_date}"),
+                FrontendText(f"({self.min_date}) is later than ", Argument("max_date"), f" ({self.max_date})"),
                 self.min_date,
-                hint="Exchange the two dates, or correct one of them.",
+                hint="Swap the two dates, or correct one of them.",
             )
         return self
 
@@ -101,26 +101,26 @@ class SearchRequest(Request):
     sort_by: Annotated[Sort, BeforeValidator(lambda name: SHORT_SORT_NAMES.get(str(name), name))] = Field(
         default="relevance", description="Order; pub_date: newest first."
     )
-    date_range: DateRange | None = Field(default=None, description="One bound is enough.")
+    date_range: DateRange | None = Field(default=None, description="min_date, max_date or both.")
     filter_by_publication_types: list[str] = Field(
         default_factory=list, max_length=50, description="Any of these, e.g. Review."
     )
     author: str | None = Field(default=None, description="In PubMed's form, e.g. Doudna JA.")
     journal: str | None = Field(default=None, description="Title, abbreviation or ISSN.")
     mesh_terms: list[str] = Field(default_factory=list, max_length=50, description="All must match.")
-    language: str | None = Field(default=None, description="For example french.")
+    language: str | None = Field(default=None, description="E.g. french.")
     species: Literal["humans", "animals"] | None = Field(
         default=None, description="By MeSH terms, which new records lack."
     )
     has_abstract: bool = Field(default=False, description="Only with an abstract.")
     free_full_text: bool = Field(default=False, description="Only with free full text.")
-    fetch_brief_summaries: int = Field(default=0, ge=0, description="Results with a summary.")
-    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters of each abstract.")
+    fetch_brief_summaries: int = Field(default=0, ge=0, description="Summaries to return.")
+    snippet_characters: int = Field(default=0, ge=0, le=MAX_SNIPPET, description="Characters per abstract.")
     registrations: bool = Field(default=False, description="Add registration numbers.")
     use_history: bool = Field(default=False, description="Keep the results at NCBI.")
     broader_results: BroaderResults = True
     explain: SkipJsonSchema[bool] = Field(
-        default=False, description="If nothing is found, count parts of the query to name the one that empties it."
+        default=False, description="If nothing is found, count parts of the query, and name the one without a match."
     )
     retrieve_all: SkipJsonSchema[bool] = Field(
         default=False, description="Retrieve all results, also beyond PubMed's 9,999, with a certificate."

@@ -107,7 +107,7 @@ def determine_standing(
     Args:
         publication_types: the types of PubMed or Europe PMC.
         corrections: related records: kind (NLM's RefType), pmid, citation, note.
-        title: a publisher's mark before it counts if types and related records show no retraction.
+        title: a publisher's mark at its beginning is used if types and related records show no retraction.
         abstract: a withdrawn preprint is recognized by its abstract.
     """
     all_corrections = list(corrections)

@@ -119,30 +119,30 @@ class Methods(OperationRunner):
         explain: bool = False,
         retrieve_all: bool = False,
     ) -> "SearchResult":
-        """Search PubMed for PMIDs. Use it to find articles, e.g. query_term "base editing AND sickle cell".
+        """Search PubMed for PMIDs.
 
-        Read `warnings`.
+        Use it to find articles, e.g. query_term "base editing AND sickle cell". Read `warnings`.
 
         Args:
             query_term: PubMed query, e.g. crispr AND review[pt].
             max_results: PMIDs to return.
             offset: Results to skip. From 0 to 9998.
             sort_by: Order; pub_date: newest first.
-            date_range: One bound is enough.
+            date_range: min_date, max_date or both.
             filter_by_publication_types: Any of these, e.g. Review.
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: All must match.
-            language: For example french.
+            language: E.g. french.
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a summary.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
+            fetch_brief_summaries: Summaries to return.
+            snippet_characters: Characters per abstract. From 0 to 2000.
             registrations: Add registration numbers.
             use_history: Keep the results at NCBI.
             broader_results: Accept a broadened query.
-            explain: If nothing is found, count parts of the query to name the one that empties it.
+            explain: If nothing is found, count parts of the query, and name the one without a match.
             retrieve_all: Retrieve all results, also beyond PubMed's 9,999, with a certificate.
 
         Returns:
@@ -178,7 +178,7 @@ class Methods(OperationRunner):
             web_env: From the same search.
             retstart: With a history: records to skip.
             retmax: With a history: records to return.
-            detail_level: citation_data is short.
+            detail_level: citation_data: no abstract.
             include_mesh_terms: Include MeSH terms.
             include_grant_info: Include grants.
             include_references: Include cited works.
@@ -268,8 +268,8 @@ class Methods(OperationRunner):
             relationship_type: Short: similar, citedin (works that cite it), references.
             max_related_results: Articles to return. From 1 to 9999.
             citation_styles: Styles of citation_formats.
-            depth: 2 or more is a snowball. From 1 to 3.
-            budget: Requests of a snowball. From 1 to 1000.
+            depth: Above 1: snowball search. From 1 to 3.
+            budget: Requests for a snowball. From 1 to 1000.
             registrations: Add registration numbers.
 
         Returns:
@@ -314,8 +314,8 @@ class Methods(OperationRunner):
     ) -> "MatchResult":
         """Find the PMIDs of references and compare the records.
 
-        Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title
-        is a mismatch; `similarity` is 1 for a shortened one.
+        Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. A different
+        title is a mismatch; a shortened one has `similarity` 1.
 
         Args:
             citations: References, with the known fields.
@@ -340,7 +340,7 @@ class Methods(OperationRunner):
 
         Args:
             ids: PMIDs, PMCIDs and DOIs.
-            id_type: Kind of ids that do not show it: pmid, pmcid or doi.
+            id_type: Kind of ids that are only numbers: pmid, pmcid or doi.
 
         Returns:
             One record per input, in the order of the inputs.
@@ -430,7 +430,7 @@ class Methods(OperationRunner):
 
         Args:
             query: Query to check.
-            db: Database of the words.
+            db: Entrez database.
 
         Returns:
             The query and NCBI's correction; without a suggestion ``corrected`` equals ``original``.
@@ -465,7 +465,7 @@ class Methods(OperationRunner):
             Facets in the order requested. ``records_counted`` of ``total_found`` records were read.
 
         Raises:
-            InvalidInput: unbalanced query.
+            InvalidInput: the query is unbalanced.
             UpstreamError: no attempt got a valid reply.
         """
 
@@ -509,7 +509,7 @@ class Methods(OperationRunner):
     ) -> "Gene":
         """Get genes: names, summary, location, aliases, status, and ids in other databases.
 
-        Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has its `successor` inside.
+        Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged gene has a `successor`.
 
         Args:
             entrez_id: Gene id, e.g. NCBIGene:7157.
@@ -558,7 +558,7 @@ class Methods(OperationRunner):
         term: str,
         overlap_days: int = 5,
     ) -> "SyncResult":
-        """Update a local corpus from a PubMed query; then embed and deliver the new records, if configured.
+        """Update a local corpus from a PubMed query. If configured, embed new records and send them to Weaviate.
 
         Args:
             query_key: Corpus name.
@@ -912,7 +912,7 @@ class Methods(OperationRunner):
             sources: Sources of the publication status; all by default.
             retraction_watch: CSV file of the Retraction Watch database.
             only: `problems` omits verified references.
-            corrects: Return the changes of a corrected file.
+            corrects: Return the changes that correct the file.
             newer: Replace preprints with the published articles, and other references with their newest versions.
             unique: Remove references to an article that an earlier reference of the file cites.
 
@@ -939,8 +939,8 @@ class Methods(OperationRunner):
         Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
         printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or
         not_expressible. Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2.
-        cough.ti.\\n3. 1 or 2". With ``count`` PubMed counts every line; a refused line, and what depends on it, has no
-        count. If a local copy answers, each label is proven on its records.
+        cough.ti.\\n3. 1 or 2". With `count` PubMed counts every line; a refused line, and every line that depends on
+        it, has no count. If a local copy answers, each label is proven on its records.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -976,9 +976,8 @@ class Methods(OperationRunner):
         """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
         Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
-        correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts
-        every line, which shows lines without records, dropped phrases and words that are too common, and MeSH says
-        which headings it does not have.
+        correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With `online`, PubMed counts every
+        line. This finds lines without records, dropped phrases, words that are too common, and unknown headings.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1010,11 +1009,11 @@ class Methods(OperationRunner):
     ) -> "MergeResult":
         """Merge files of references from several databases: link duplicates and families, and count per file.
 
-        Use it before screening. Records are linked, never deleted. A merge needs an identifier, or title, authors,
-        journal, volume and pages; each has its reason. Preprints and articles, parts, protocols and reports, conference
-        and journal versions, corrections and replies are linked as families. Pairs without enough data are undecided:
-        decide them with decisions. Undo a merge with separate or the decision different. Example: files [{"file":
-        "a.ris", "text": "TY - JOUR ..."}].
+        Use it before screening. Records are linked, never deleted, and each link has a reason. Records are merged if an
+        identifier agrees, or title, authors, journal, volume and pages. Preprints and articles, protocols and reports,
+        and other related works are linked as families. Pairs without enough data are undecided: decide them with
+        `decisions`. To undo a merge, name a record in `separate`, or give the decision `different`. Example: files
+        [{"file": "a.ris", "text": "TY - JOUR ..."}].
 
         Args:
             files: Files of records, in any order.
@@ -1044,9 +1043,9 @@ class Methods(OperationRunner):
         """Measure how many known relevant records a search strategy finds in PubMed.
 
         Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. The result has the
-        records found and missed, the block of the strategy that misses each, the words of missed records that the
-        strategy lacks, and the smallest change that finds each with its price in records. Records that are not in
-        PubMed are reported and not counted.
+        records found and missed. For each missed record it has the block of the strategy that misses it, the words that
+        the strategy lacks, and the smallest change that finds it, with the number of records that the change adds.
+        Records that are not in PubMed are reported and not counted.
 
         Args:
             strategy: The strategy: its lines as printed, with or without numbers.
@@ -1095,20 +1094,20 @@ class Methods(OperationRunner):
             progress: called with the number of PMIDs retrieved so far and the number counted.
             query_term: PubMed query, e.g. crispr AND review[pt].
             sort_by: Order; pub_date: newest first.
-            date_range: One bound is enough.
+            date_range: min_date, max_date or both.
             filter_by_publication_types: Any of these, e.g. Review.
             author: In PubMed's form, e.g. Doudna JA.
             journal: Title, abbreviation or ISSN.
             mesh_terms: All must match.
-            language: For example french.
+            language: E.g. french.
             species: By MeSH terms, which new records lack.
             has_abstract: Only with an abstract.
             free_full_text: Only with free full text.
-            fetch_brief_summaries: Results with a summary.
-            snippet_characters: Characters of each abstract. From 0 to 2000.
+            fetch_brief_summaries: Summaries to return.
+            snippet_characters: Characters per abstract. From 0 to 2000.
             registrations: Add registration numbers.
             broader_results: Accept a broadened query.
-            explain: If nothing is found, count parts of the query to name the one that empties it.
+            explain: If nothing is found, count parts of the query, and name the one without a match.
 
         Returns:
             PMIDs in the order requested, NCBI's translation of the query, and warnings.

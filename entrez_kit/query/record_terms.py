@@ -1,7 +1,7 @@
 """The searchable terms of a record, as an index reads them.
 
 Words have positions: the words of one value follow each other, and the next value of the same word list begins
-``VALUE_GAP`` positions later, so that no phrase and no proximity search extends over two values.
+``VALUE_GAP`` positions later. So phrases and proximity searches never span two values.
 """
 
 from collections.abc import Iterable

@@ -101,7 +101,7 @@ def measure_window(words: Sequence[str], distance: int) -> int:
 def allows_proximity(field_allows: bool, words: Sequence[str], distance: int, quoted: bool) -> bool:
     """Return whether ``[field:~N]`` is a proximity search; otherwise PubMed's reaction is not documented.
 
-    An illegal one is searched as a phrase in the field, which is never wider.
+    An invalid one is searched as a phrase in the field, which never finds more.
     """
     return field_allows and quoted and len(words) > 1 and distance <= MAX_DISTANCE
 
@@ -139,8 +139,8 @@ def is_major_pair(heading_major: bool, pair_major: bool) -> bool:
 def allows_any_initials(key: str, *, quoted: bool) -> bool:
     """Return whether a name without initials matches all initials.
 
-    The User Guide: quotation marks turn off truncation of ``"smith j"[au]``. For a surname alone it says nothing; no
-    author has a surname only, so the quotation marks are ignored there.
+    According to the User Guide, quotation marks turn off truncation of ``"smith j"[au]``. It does not mention surnames
+    alone. No author has only a surname, so quotation marks around one are ignored.
     """
     return not quoted or " " not in key
 

@@ -176,8 +176,8 @@ class Matches(BatchedOutcomes[Citation, CitationMatch]):
 def lookup_citation(services: Services, request: MatchRequest) -> Matches:
     """Find the PMIDs of references and compare the records.
 
-    Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. Another title is
-    a mismatch; `similarity` is 1 for a shortened one.
+    Use it for reference lists, e.g. {"journal": "J Invent Res", "year": "2024", "first_page": "737"}. A different
+    title is a mismatch; a shortened one has `similarity` 1.
 
     Raises:
         UpstreamError: NCBI responded to none of the requests.

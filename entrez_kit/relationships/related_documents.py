@@ -90,12 +90,12 @@ class RelationshipsRequest(Request):
     )
     max_related_results: int = Field(default=5, ge=1, le=MAX_RESULTS, description="Articles to return.")
     citation_styles: list[Style] = Field(default=["ris"], min_length=1, description="Styles of citation_formats.")
-    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="2 or more is a snowball.")
+    depth: int = Field(default=1, ge=1, le=MAX_DEPTH, description="Above 1: snowball search.")
     budget: int = Field(
         default=DEFAULT_BUDGET,
         ge=1,
         le=MAX_BUDGET,
-        description="Requests of a snowball.",
+        description="Requests for a snowball.",
     )
 
     registrations: bool = Field(default=False, description="Add registration numbers.")

@@ -139,7 +139,7 @@ class _Expansion:
     def step(self, pmids: list[str], depth: int) -> int:
         """Follow the links of the articles at one distance; return how many articles were followed.
 
-        If NCBI does not answer, Europe PMC serves the remaining articles, one article a request.
+        If NCBI does not answer, Europe PMC serves the remaining articles, one article per request.
         """
         known, total = 0, self.passed + len(pmids)
         size = 1 if self.ncbi_is_down else BATCH

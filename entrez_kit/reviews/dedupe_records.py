@@ -42,7 +42,7 @@ class DedupeResult(Warned):
 
 
 def dedupe_records(_: Services, request: ReviewRequest) -> DedupeResult:
-    """Link the records of a review that are the same work; decisions of a person are in ``duplicates.csv``.
+    """Link the records of a review that are the same work, and apply the user's decisions in ``duplicates.csv``.
 
     Raises:
         InvalidInput: the table of decisions is damaged.

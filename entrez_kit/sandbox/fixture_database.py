@@ -1,15 +1,16 @@
-"""A database of the sandbox that is described by one file of the fixtures, ``entrez/NAME.json``.
+"""A database of the sandbox, described by one file of the fixtures, ``entrez/NAME.json``.
 
-The file has the search fields, the formats of EFetch and the records in order of relevance, each with its searchable
-values, its summary, its links and its text in each format. UID, [All Fields] and the filter "all" are derived.
+The file has the search fields, the formats of EFetch, and the records in order of relevance. Each record has its
+searchable values, its summary, its links, and its text in each format. UID, [All Fields] and the filter "all" are
+derived.
 
-The first format that has the rettype and the retmode of a request is sent; one without ``rettypes`` or ``retmodes`` has
-all, and "" in them is a request without the parameter. ``{place}`` in a text is the number of the record in the reply,
-and ``none`` is the content without any record. A record without a text in the format "xml" is an element of a file in
-the folder ``NAME``; its UID is at ``uid_path``.
+A reply has the first format with the rettype and retmode of the request. A format without ``rettypes`` or ``retmodes``
+fits every request; "" in them fits a request without the parameter. ``{place}`` in a text is the number of the record
+in the reply, and ``none`` is the content of a reply without records. If a record has no text in the format "xml", it
+is an element of a file in the folder ``NAME``, with its UID at ``uid_path``.
 
 ``bad_id`` is the error for an invalid id; without it, invalid ids are omitted like unknown ones, unless no id is valid.
-``sorts`` has the known orders of results, each with a member of the summary to sort by, or null for the relevance.
+``sorts`` has the known orders of results, each with the member of the summary to sort by, or null for the relevance.
 """
 
 from collections.abc import Iterable, Mapping

@@ -52,7 +52,7 @@ def _describe_link(name: str) -> LinkInfo:
 
 
 class LinkedDatabase(Database):
-    """A database whose links to other databases are those of this package.
+    """A database with the links of this package to other databases.
 
     If ``collection`` is set, links from and to articles that it lacks are omitted.
     """

@@ -115,7 +115,7 @@ def issue_token(settings: Settings, *, subject: str, ttl: int, scopes: Iterable[
     name = subject.strip()
     if not name or len(name) > 200 or not name.isprintable():
         raise InvalidInput(
-            describe_wrong_value("--subject", "a text of 1 to 200 characters", subject),
+            describe_wrong_value("--subject", "1 to 200 characters", subject),
             invalid_input=f"subject={subject[:100]}",
             recovery_hint="Give the name of the token's user, e.g. --subject alice.",
             details={"reason": "invalid_arguments"},

@@ -234,7 +234,7 @@ def _read_values(recipe: Recipe, arguments: Mapping[str, str]) -> dict[str, str]
         if name not in known:
             raise _argument_error(recipe, name, value, f"is not a known argument; the arguments are {', '.join(known)}")
         if len(value) > MAX_ARGUMENT:
-            raise _argument_error(recipe, name, value, f"must be a text of up to {MAX_ARGUMENT} characters")
+            raise _argument_error(recipe, name, value, f"must be up to {MAX_ARGUMENT} characters")
     for name, argument in known.items():
         if argument.required and not texts.get(name):
             raise _argument_error(recipe, name, "", "is required")

@@ -51,7 +51,7 @@ def _suggest_range(line: WorkingLine) -> str:
 
 
 def _check_notes(line: WorkingLine) -> Iterator[LineProblem]:
-    """Report the notes whose code is that of a finding."""
+    """Report each note that has the code of a finding."""
     for note in (*line.printed.notes, *line.notes):
         if note.code in CODES:
             is_limit_to_humans = note.code == "limit-drops-unindexed" and _limits_to_humans(line)

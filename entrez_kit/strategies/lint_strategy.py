@@ -95,9 +95,8 @@ def lint_strategy(services: Services, request: LintRequest) -> LintResult:
     """Find problems in a search strategy: syntax, fields, line numbers, operators, wildcards, headings, limits.
 
     Use it before a review runs its strategy. Each finding has a stable code, the line, a message and often a
-    correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With ``online`` PubMed counts every
-    line, which shows lines without records, dropped phrases and words that are too common, and MeSH says which headings
-    it does not have.
+    correction. Example: strategy "1. cat*[ti]" has the finding short-truncation. With `online`, PubMed counts
+    every line. This finds lines without records, dropped phrases, words that are too common, and unknown headings.
 
     Raises:
         InvalidInput: the text has no line that could be a search.

@@ -139,9 +139,9 @@ def measure_recall(services: Services, request: RecallRequest) -> RecallResult:
     """Measure how many known relevant records a search strategy finds in PubMed.
 
     Use it to test a strategy. Example: a strategy, and known ["31449492", "10.1000/xyz"]. The result has the records
-    found and missed, the block of the strategy that misses each, the words of missed records that the strategy lacks,
-    and the smallest change that finds each with its price in records. Records that are not in PubMed are reported and
-    not counted.
+    found and missed. For each missed record it has the block of the strategy that misses it, the words that the
+    strategy lacks, and the smallest change that finds it, with the number of records that the change adds. Records that
+    are not in PubMed are reported and not counted.
 
     Raises:
         InvalidInput: the last line of the strategy cannot be searched, or no known record has a usable identifier.

@@ -63,8 +63,8 @@ def translate_strategy(services: Services, request: TranslateRequest) -> Strateg
     Lines of Ovid MEDLINE, Embase.com, EBSCO, Web of Science, Scopus, the Cochrane Library and PubMed are read as
     printed: numbers, references, comments, counts. Each line has a label: exact, wider, narrower or not_expressible.
     Use it before you search with a strategy of a review. Example: strategy "1. exp Asthma/\\n2. cough.ti.\\n3. 1 or 2".
-    With ``count`` PubMed counts every line; a refused line, and what depends on it, has no count. If a local copy
-    answers, each label is proven on its records.
+    With `count` PubMed counts every line; a refused line, and every line that depends on it, has no count. If a local
+    copy answers, each label is proven on its records.
 
     Raises:
         InvalidInput: the text has no line that could be a search.

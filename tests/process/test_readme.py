@@ -123,7 +123,7 @@ def test_the_readme_is_short_and_begins_with_the_most_important_facts() -> None:
 
     assert len(lines) <= 150
     assert any("`from entrez_kit import Entrez`" in line for line in lines[:10])
-    assert any("never tested against the live services" in line for line in lines[:12])
+    assert any("never been tested against the live services" in line for line in lines[:12])
 
 
 def test_options_and_guides_in_the_readme_exist(alone: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -195,10 +195,10 @@ def _is_behind(connection: sqlite3.Connection, model: str, dim: int) -> bool:
 
 @lru_cache(maxsize=2)
 def _map_graph(file: _GraphFile, dim: int) -> Any:
-    """Return the graph in a file; None if it is not the one that the record describes.
+    """Return the graph in a file; None if the file does not match its record.
 
-    The file is mapped, not read, so a damaged one would end the process: one that was touched is hashed first. A sync
-    hashes every one.
+    The file is mapped into memory, so damaged content could crash the process. If the file changed since the last
+    check, its checksum is compared first. A sync always compares it.
     """
     from usearch.index import Index
 

@@ -1,7 +1,7 @@
 """Words of the full-text index: normalized, split into words and stemmed.
 
-The words are those of PubMed's index, except that the name of a Greek letter is always a word (TNFα is TNF alpha), and
-that invisible characters divide no word.
+The words are split as in PubMed's index, with two exceptions: the name of a Greek letter is always a word (TNFα is TNF
+alpha), and invisible characters do not divide a word.
 """
 
 import json

@@ -53,7 +53,7 @@ class GetGeneRequest(GeneRequest):
 def get_gene(services: Services, request: GetGeneRequest) -> Gene:
     """Get genes: names, summary, location, aliases, status, and ids in other databases.
 
-    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged record has its `successor` inside.
+    Use it with ids from search_genes, e.g. entrez_id "NCBIGene:7157". A merged gene has a `successor`.
 
     Raises:
         UnresolvedEntity: the id is not of the form NCBIGene:<number>; the hint is the call to make instead.

@@ -1,7 +1,7 @@
 """Read Europe PMC's records, core and lite, into articles with PubMed's fields.
 
-Only redundant fields are omitted: the list of ORCIDs (each is also in its author), ordinal numbers, the day of a print
-date without a day, codes of fields that are also in words, and Europe PMC's own number of the issue.
+Only redundant fields are omitted: the list of ORCIDs (authors have their own), ordinal numbers, the invented day of a
+print date, codes that repeat a field in words, and Europe PMC's number of the issue.
 """
 
 import re

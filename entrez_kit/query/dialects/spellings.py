@@ -125,8 +125,8 @@ def _write_out_characters(pattern: str, written: str, before: str) -> Spellings:
 def _is_too_short(form: str, before: str) -> bool:
     """Return whether PubMed cannot truncate a form at its first wildcard.
 
-    The characters before the form in its phrase count, unless the wildcard is a single character, which can be written
-    out.
+    For ``*`` the characters before the form in its phrase count too. A wildcard for one character can be replaced by
+    each character, so only the form itself counts.
     """
     stem = get_stem(form)
     return has_marks(form) and not can_truncate(f"{before}{stem}" if stem and form[len(stem)] == "*" else stem)

@@ -35,7 +35,8 @@ def merge_segments(segments: Sequence[Path], path: Path, removed: BitMap | None 
     Args:
         segments: the files, in order.
         path: the file to create; it may be one of the segments.
-        removed: records to drop, numbered from 0 over all these segments. They keep their numbers and find nothing.
+        removed: records to drop, numbered from 0 over all these segments. They keep their numbers; no search finds
+            them.
 
     Raises:
         StoreError: a segment is damaged, or the file cannot be written.

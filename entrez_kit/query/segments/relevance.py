@@ -82,8 +82,8 @@ class _FieldPostings(NamedTuple):
 class Occurrences:
     """The records of a segment that have a concept, and their scores at rarity 1.
 
-    Most queries need few of the scores of a frequent concept, so they are computed for these records when the concept
-    is first used, and for all records when it is used again.
+    Most queries need few scores of a frequent concept. The first use computes the scores of these records only; the
+    second use computes all scores.
 
     Args:
         segment: the segment.
@@ -329,9 +329,9 @@ def _rank_segment(
 ) -> tuple[NDArray[Any], Floats]:
     """Return the records of a segment that may be among the best, and their scores.
 
-    The concepts are read from the rarest to the most frequent one. As soon as a record without any of the concepts so
-    far cannot be among the best, only records that still can be are looked up in the lists of the other concepts
-    (MaxScore: Turtle and Flood 1995).
+    The concepts are read from the rarest to the most frequent one. At some point, a record without any of the concepts
+    read so far can no longer be among the best. From then on, only the candidates are looked up in the lists of the
+    other concepts (MaxScore: Turtle and Flood 1995).
 
     Args:
         size: the number of records in the segment.

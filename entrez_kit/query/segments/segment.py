@@ -1,8 +1,8 @@
 """Read an immutable segment of an index: the sorted terms and the postings of a number of records.
 
-A segment file has a magic number, the data of all lists and columns, a header in JSON and a trailer with the place of
-the header, a checksum of the header and one of the data. All places are checked when the file is opened, and all data
-when it is decoded, so that a damaged or foreign file causes a StoreError and never a crash.
+A segment file has a magic number, the data of all lists and columns, a header in JSON, and a trailer with the position
+of the header and the checksums of header and data. Positions are checked when the file is opened, and data when it is
+decoded, so a damaged or foreign file causes a StoreError and never a crash.
 """
 
 import json

@@ -69,7 +69,7 @@ class CheckRequest(Request):
     sources: StatusSources = None
     retraction_watch: RetractionWatchFile = None
     only: Literal["all", "problems"] = Field(default="all", description="`problems` omits verified references.")
-    corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes of a corrected file.")
+    corrects: SkipJsonSchema[bool] = Field(default=False, description="Return the changes that correct the file.")
     newer: SkipJsonSchema[bool] = Field(
         default=False,
         description="Replace preprints with the published articles, and other references with their newest versions.",

@@ -93,7 +93,7 @@ class InTextFinding(Result):
     """A problem of citations in the text.
 
     ``kind`` is ``no_entry`` for a citation without an entry in the list, ``never_called`` for an uncited entry, and
-    ``out_of_order`` for a number whose first citation is not in ascending order. ``call`` is the number, the name and
+    ``out_of_order`` for a number that is first cited out of order. ``call`` is the number, the name and
     year, or the key. ``line`` is its first line, or in a Word document its first paragraph, as ``counts`` specifies.
     ``text`` has the words around it. ``file`` is its file if there are several.
     """
@@ -155,9 +155,9 @@ class CheckResult(Result):
 
     If the request was for problems only, ``references`` omits verified ones; ``total`` and ``counts`` include them.
 
-    ``changes`` has the changes of the corrected file, also if the file was not written, ``left_out`` the references
-    that it omits, and ``uncorrected`` all references with findings that it does not correct. ``files`` has the counts
-    of each file if there are several; ``accepted`` is the number of references whose findings are all accepted.
+    ``changes`` has the changes that correct the file, even if no file was written. ``left_out`` has the references
+    that the corrected file omits, and ``uncorrected`` those with findings that it does not correct. ``files`` has the
+    counts of each file if there are several. ``accepted`` is the number of references with accepted findings only.
     """
 
     RECORDS: ClassVar = "references"

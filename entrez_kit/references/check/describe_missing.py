@@ -10,7 +10,7 @@ from entrez_kit.references.check.lookup.candidates import Candidates
 from entrez_kit.references.check.pasted.pasted_lists import MAX_TEXT
 from entrez_kit.references.files.references import MAX_QUOTED_REFERENCE
 
-NOT_HELD: Final = "PubMed has no such reference; it does not hold most books, web pages and conference papers"
+NOT_HELD: Final = "not in PubMed, which has few books, web pages and conference papers"
 
 
 def add_missing_record(checked: CheckedReference, candidates: Candidates, copy: str) -> None:
@@ -59,7 +59,7 @@ def _describe_unreadable(candidates: Candidates) -> str | None:
     if len(text) > MAX_TEXT:
         return f"the text is too long for a reference. It begins: {excerpt}"
     if candidates.title_term is None and not candidates.citations:
-        return f"not looked up: no identifier and no title was recognized in: {excerpt}"
+        return f"not looked up: no identifier or title was recognized in: {excerpt}"
     return None
 
 

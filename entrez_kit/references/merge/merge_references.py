@@ -34,11 +34,10 @@ MAX_CITED_TITLE: Final = 160
 def merge_references(services: Services, request: MergeRequest) -> MergeResult:
     """Merge files of references from several databases: link duplicates and families, and count per file.
 
-    Use it before screening. Records are linked, never deleted. A merge needs an identifier, or title, authors,
-    journal, volume and pages; each has its reason. Preprints and articles, parts, protocols and reports, conference and
-    journal versions, corrections and replies are linked as families. Pairs without enough data are undecided: decide
-    them with decisions.
-    Undo a merge with separate or the decision different.
+    Use it before screening. Records are linked, never deleted, and each link has a reason. Records are merged if an
+    identifier agrees, or title, authors, journal, volume and pages. Preprints and articles, protocols and reports, and
+    other related works are linked as families. Pairs without enough data are undecided: decide them with `decisions`.
+    To undo a merge, name a record in `separate`, or give the decision `different`.
     Example: files [{"file": "a.ris", "text": "TY  - JOUR ..."}].
 
     Raises:

@@ -1,8 +1,8 @@
 """Run the calls of one operation concurrently and return their results in order.
 
 One call of a pool at a time waits for the limiter. When its request is sent, the pool starts the next call without
-waiting for the reply. So ceil(rate x latency) + 1 calls are in flight, without a measurement of either, and a pool
-takes one place in the queue however many calls it has. The threads also parse the replies.
+waiting for the reply. So ceil(rate x latency) + 1 calls are in flight, although nothing is measured. A pool takes one
+place in the queue, regardless of the number of its calls. The threads also parse the replies.
 """
 
 import threading

@@ -319,7 +319,7 @@ def _read_error_document(body: bytes) -> list[str]:
 
 
 def _find_page_title(body: bytes) -> str:
-    """Return the title of an HTML page; empty for other XML, whose titles are those of records."""
+    """Return the title of an HTML page; empty for other XML, because titles in it belong to records."""
     head = body[:5000]
     if head.lstrip(_BLANK).startswith(b"<?xml") and find_root_name(head, html=True) != "html":
         return ""

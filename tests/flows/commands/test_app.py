@@ -554,7 +554,7 @@ def test_help_on_a_full_disk_ends_with_status_9(command: str) -> None:
 def test_help_shows_an_example_on_a_separate_line(alone: Cli, command: str) -> None:
     shown = [line.strip() for line in alone(*command.split(), "--help").out.splitlines()]
 
-    examples = [line for line in shown if line.startswith(f"entrez-kit {command}")]
+    examples = [line for line in shown if line.startswith(f"$ entrez-kit {command}")]
     assert examples
     assert not examples[0].endswith(".")
 

@@ -134,7 +134,7 @@ def test_fix_overwrites_its_earlier_output_only_on_request(cli: Cli, bib: Path, 
     done = cli("check", str(bib), "--fix")
 
     assert done.status == 2
-    assert "exists already" in read_error(done)["message"]
+    assert "already exists" in read_error(done)["message"]
     assert fixed.read_text(encoding="utf-8") == "mine"
     assert sandbox.requests() == 0
     assert cli("check", str(bib), "--fix", "--force").status == 4

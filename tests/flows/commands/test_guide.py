@@ -100,13 +100,13 @@ def test_a_topic_of_two_words_needs_no_quotes(main: Cli) -> None:
 @pytest.mark.parametrize(
     ("alias", "topic"),
     [
-        (("prisma",), "searching"),
+        (("prisma",), "review"),
         (("ris",), "references"),
         (("Zotero",), "references"),
         (("retractions",), "references"),
         (("retraction",), "references"),
         (("api", "key"), "rate-limits"),
-        (("Systematic", "Reviews"), "searching"),
+        (("Systematic", "Reviews"), "review"),
     ],
 )
 def test_a_word_that_is_not_a_topic_opens_the_guide_with_that_word_and_a_note_names_it(
@@ -118,6 +118,14 @@ def test_a_word_that_is_not_a_topic_opens_the_guide_with_that_word_and_a_note_na
     assert ended.err.startswith("Note: ")
     assert f"`{topic}`" in ended.err
     assert main("guide", topic).err == ""
+
+
+def test_the_note_names_the_heading_if_the_guide_has_one_with_the_word(main: Cli) -> None:
+    assert main("guide", "retractions").err == (
+        "Note: 'retractions' is in the guide `references`, under 'Sources of retractions'.\n"
+    )
+    assert main("guide", "proxy").err == "Note: 'proxy' is in the guide `settings`, under 'Proxy and certificates'.\n"
+    assert main("guide", "mendeley").err == "Note: 'mendeley' is in the guide `references`.\n"
 
 
 def test_every_alias_opens_a_guide_that_has_the_word() -> None:

@@ -40,10 +40,17 @@ def test_a_line_of_a_help_page_ends_with_a_sentence_or_an_example() -> None:
         for paragraph in text.split("\n\n"):
             for line, following in pairwise(paragraph.splitlines()):
                 checked += 1
-                is_end = line.endswith((".", ":")) or find_example(line) or following.startswith("entrez-kit ")
-                assert is_end, (name, line)
+                assert line.endswith((".", ":")) or find_example(line), (name, line)
+                assert not find_example(following) or following.startswith("$ "), (name, following)
 
     assert checked > 40
+
+
+def test_an_example_of_a_help_page_is_one_line_of_a_terminal_of_80_columns() -> None:
+    lines = [(name, line) for name, text in list_pages() for line in text.splitlines() if line.startswith("$ ")]
+
+    assert len(lines) > 60
+    assert [(name, line) for name, line in lines if len(line.replace("\\[", "[")) > 78] == []
 
 
 @pytest.mark.parametrize("columns", [80, 100])
@@ -58,11 +65,11 @@ def test_a_sentence_on_a_help_page_breaks_only_at_the_end_of_a_full_line(
                 assert len(line) + 1 + len(following.split()[0]) > columns - 2, (words, line)
 
 
-def test_lines_of_a_sentence_are_joined_and_examples_keep_their_line() -> None:
+def test_lines_of_a_sentence_are_joined_and_an_example_is_a_line_after_a_dollar_sign() -> None:
 
     assert _options.unwrap_lines(
-        "One sentence\non two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db"
-    ) == ("One sentence on two lines:\nentrez-kit mesh x\nentrez-kit spell\n\nAnother:\nentrez-kit db")
+        "One sentence\non two lines:\nentrez-kit mesh x\nentrez-kit spell\nA sentence\nmore.\n\nentrez-kit db"
+    ) == ("One sentence on two lines:\n$ entrez-kit mesh x\n$ entrez-kit spell\nA sentence more.\n\n$ entrez-kit db")
     assert _options.unwrap_lines("See `entrez-kit guide\nmcp` for it.") == "See `entrez-kit guide mcp` for it."
     assert _options.unwrap_lines("") == ""
 
@@ -100,7 +107,7 @@ def write_files() -> None:
         **dict.fromkeys(("refs.bib", "scopus.bib"), BIBTEX),
         **dict.fromkeys(("embase.ris", "embase-1.ris", "embase-2.ris", "included.ris"), RIS),
         **{"pubmed.nbib": NBIB, "draft.md": DRAFT, "ovid.txt": STRATEGY, "symbols.txt": "TP53\nBRCA1\n"},
-        **{"claims.csv": table, "excluded.csv": f"title,year\n{BASE},2019\n"},
+        **{"claims.csv": table, "genes.csv": "gene_id\nNCBIGene:7157\n", "out.csv": f"title,year\n{BASE},2019\n"},
     }.items():
         Path(name).write_text(text, encoding="utf-8")
     Path("ovid.docx").write_bytes(write_word(*map(write_paragraph, STRATEGY.splitlines())))

@@ -278,7 +278,7 @@ def test_a_suffix_of_a_format_that_the_command_does_not_have_is_rejected(cli: Cl
     done = cli("search", "crispr", "-o", str(tmp_path / "hits.parquet"))
 
     assert done.status == 2
-    assert "--output must be a file whose suffix is one of: .json (json)" in done.err
+    assert "--output must be a file with the suffix .json, .yaml" in done.err
     assert list(tmp_path.glob("hits*")) == []
 
 

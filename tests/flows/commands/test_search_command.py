@@ -504,7 +504,7 @@ def test_an_unknown_suffix_is_rejected_unless_the_format_is_given(cli: Cli, tmp_
     done = cli("search", "crispr", "-o", str(tmp_path / name))
 
     assert done.status == 2
-    assert ".csv (csv)" in read_error(done)["message"]
+    assert ", .csv, .tsv" in read_error(done)["message"]
     assert ".txt (ids)" in read_error(done)["message"]
     assert list(tmp_path.iterdir()) == []
     assert cli("search", "crispr", "-f", "csv", "-o", str(tmp_path / name)).status == 0

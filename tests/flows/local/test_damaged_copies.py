@@ -151,6 +151,6 @@ def test_an_import_repairs_nothing_silently_but_deletes_files_that_are_not_liste
 
 def test_a_name_cannot_leave_the_folder(settings: Settings) -> None:
     for name in ("../c", "a/b", "", ".hidden", "x" * 65, "c\0"):
-        with pytest.raises(Exception, match="must be the name of a copy") as refused:
+        with pytest.raises(Exception, match="must be a valid name for a copy") as refused:
             open_copy(settings, name)
         assert refused.value.details["reason"] == "bad_name"  # type: ignore[attr-defined]

@@ -214,7 +214,7 @@ class Limited(Request):
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
-        ({"names": ["a"]}, "names.0 must be a text of 2 or more characters (got 'a').", "Correct names.0."),
+        ({"names": ["a"]}, "names.0 must be 2 or more characters (got 'a').", "Correct names.0."),
         ({"names": ["ab"] * 4}, "names must be a list of 1 to 3 entries (got 4 entries).", "Correct names."),
         ({"names": 1}, "names must be a list of 1 to 3 entries (got 1).", "Correct names."),
         ({"names": ["ab"], "number": 0}, "number must be a whole number of 1 or more (got 0).", "or omit it"),

@@ -1,8 +1,8 @@
 """Recognize lines of a pasted list that are not references: page headers and footers, page numbers.
 
-A page header can look like a reference, and a number alone on a line can be the last word of a reference. A line is
-removed only if references never have such a line, if it is next to a form feed or another removed line, or if it is
-repeated at regular distances.
+A page header can look like a reference, and a number alone on a line can be the last word of a reference. So a line is
+removed in three cases only: its form never occurs in references, it is next to a form feed or another removed line, or
+it is repeated at regular distances.
 """
 
 import re
