@@ -109,7 +109,8 @@ def main() -> int:
     removed = removed_names()
     if removed:
         print("\nUsers rely on these names, which no longer exist:", *removed, sep="\n")
-        print(f"Restore them, or run `{COMMAND} --remove-public-names` for a new major version.")
+        print("If they are not committed yet, run `git checkout tests/data/public_surface.txt`, then this again.")
+        print(f"Otherwise restore them, or run `{COMMAND} --remove-public-names` for a new major version.")
     return 1 if removed else 0
 
 

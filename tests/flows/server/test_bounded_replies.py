@@ -98,6 +98,7 @@ LARGEST: dict[str, list[Json]] = {
 async def test_a_reply_has_a_limit_and_states_what_was_cut(
     services: ServerServices, operation: Operation[Any, Any]
 ) -> None:
+    assert operation.name in LARGEST, f"LARGEST needs the call of {operation.name} with the largest reply"
     options = Options(toolsets=TOOLSETS)
     async with connect(services, options) as client:
         shown = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}[operation.name]

@@ -125,7 +125,10 @@ def test_the_list_of_the_default_toolsets_is_short(era: str) -> None:
     assert len(sent.encode()) < MAX_LISTING
     read = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in listed]
     bytes_read = sum(len(json.dumps(one, separators=(",", ":"), ensure_ascii=False).encode()) for one in read)
-    assert 1_000 < bytes_read / 4 <= MAX_TOKENS
+    assert 1_000 < bytes_read / 4 <= MAX_TOKENS, (
+        f"the tools of the default toolsets have {bytes_read / 4:,.0f} tokens, and at most {MAX_TOKENS:,} are allowed: "
+        "shorten a description, or set `toolset` of a new operation to entrez, citations or review"
+    )
 
 
 def test_descriptions_explain_what_a_model_cannot_guess() -> None:

@@ -26,6 +26,14 @@ REQUIRED: dict[str, Any] = {
 }
 
 
+def choose_required(operation: Operation[Any, Any]) -> dict[str, Any]:
+    """Return a value of each required argument."""
+    names = [name for name, field in operation.request.model_fields.items() if field.is_required()]
+    missing = [name for name in names if name not in REQUIRED]
+    assert not missing, f"{operation.name}: REQUIRED in this file needs a value of {', '.join(missing)}"
+    return {name: REQUIRED[name] for name in names}
+
+
 def list_numbers() -> list[tuple[Operation[Any, Any], str]]:
     """Return every argument that takes a number."""
     found = []
@@ -40,7 +48,7 @@ def list_numbers() -> list[tuple[Operation[Any, Any], str]]:
 @pytest.mark.parametrize("value", [True, False])
 @pytest.mark.parametrize(("operation", "name"), list_numbers(), ids=lambda one: getattr(one, "name", one))
 def test_a_boolean_is_not_a_number(operation: Operation[Any, Any], name: str, value: bool) -> None:
-    required = {field: REQUIRED[field] for field, info in operation.request.model_fields.items() if info.is_required()}
+    required = choose_required(operation)
 
     with pytest.raises(EntrezKitError) as caught:
         operation.build({**required, name: value})
@@ -55,9 +63,7 @@ def test_a_boolean_is_not_an_identifier(name: str) -> None:
     assert taking
 
     for operation in taking:
-        required = {
-            field: REQUIRED[field] for field, info in operation.request.model_fields.items() if info.is_required()
-        }
+        required = choose_required(operation)
         value = True if name.endswith(("pmid", "id")) else [True]
         with pytest.raises(EntrezKitError):
             operation.build({**required, name: value})
