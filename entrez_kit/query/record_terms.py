@@ -4,9 +4,10 @@ Words have positions: the words of one value follow each other, and the next val
 ``VALUE_GAP`` positions later. So phrases and proximity searches never span two values.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from entrez_kit.query.words import normalize, split_words
 
@@ -14,8 +15,14 @@ VALUE_GAP: Final = 2_000
 """More than the largest distance of a proximity search, which is 1,000 words within one affiliation."""
 FULL: Final = "="
 """The prefix of full names in a list of names; short names (smith ja) have none."""
-SortKeys = tuple[int, str, str, int]
-"""The sort keys of a record: publication date, first author, journal, PMID."""
+
+
+class SortKeys(NamedTuple):
+    """The sort keys of a record: its PMID, its publication date as yyyymmdd, and texts by the name of an order."""
+
+    pmid: int
+    day: int = 0
+    texts: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(slots=True)

@@ -28,7 +28,7 @@ DEFAULT_PAGE: Final = 25
 SORTS: Final[dict[str, str]] = EUROPEPMC["sorts"]
 """The sort fields. For any other field, the reply contains only the version."""
 NOTHING_SAID: Final = answer_json({"version": VERSION})
-_RANKED: Final = ("Author", "pub_date")
+_RANKED: Final = ("author", "pub_date")
 _FORMS: Final = ("core", "lite", "idlist")
 _SORT: Final = re.compile(r"([A-Za-z_]+) (asc|desc)", re.IGNORECASE)
 _FULL_TEXT: Final = re.compile(r"((?:PMC|PPR)[0-9]+)/fullTextXML", re.IGNORECASE)
@@ -111,7 +111,7 @@ class EuropePMCService:
         others: list[Hit] = [(self._others, number) for number in reversed(matches[self._others])]
         ranked = self._corpus.index.rank(list(matches[self._corpus]), order if order in _RANKED else "")
         hits: list[Hit] = [(self._corpus, number) for number in ranked]
-        if order == "Author":
+        if order == "author":
             hits = _merge(hits, sorted(others, key=lambda hit: (_get_author(hit), hit[1])), _get_author)
             return hits if direction.lower() == "asc" else hits[::-1]
         if order == "pub_date":

@@ -16,7 +16,7 @@ from entrez_kit.local.records.document import Document, PartialDate, Person, ren
 from entrez_kit.local.records.fixture_files import read_fixtures
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.writer import index_records
-from entrez_kit.query.words import fold, normalize
+from entrez_kit.query.words import fold
 from entrez_kit.sandbox.service_data import EUROPEPMC
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class OtherShelf:
         filters += ["hasabstract"] if record.get("abstractText") else []
         filters += ["pubmed pmc"] if record.get("isOpenAccess") == "Y" else []
         terms.add_value("filter", *filters)
-        return terms, (day, fold(names[0]) if names else "\uffff", normalize(server), number)
+        return terms, SortKeys(number, day, {"author": fold(names[0]) if names else "\uffff"})
 
     def find_source(self, source: str) -> BitMap:
         """Return the records of a source."""

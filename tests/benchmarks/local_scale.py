@@ -39,7 +39,7 @@ from pyroaring import BitMap
 from scale_records import ScaleRecords, add_texts, find_day, read_rows, read_vocabulary
 
 from entrez_kit.query.mesh import Vocabulary
-from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.search import search
 from entrez_kit.query.segments import relevance
 from entrez_kit.query.segments.merge import merge_segments
@@ -106,7 +106,7 @@ class Ours:
                 terms = RecordTerms()
                 add_texts(terms, row)
                 terms.add_number("edat", _to_number(number, size))
-                writer.add(terms, (0, "", "", row.pmid))
+                writer.add(terms, SortKeys(row.pmid))
             writer.finish()
 
     def open(self) -> None:

@@ -109,7 +109,7 @@ class ScaleRecords:
         terms.numbers = {column: [published] for column in ("pdat", "pdat_single", "ppdat")}
         terms.numbers |= {column: [entry] for column in ("edat", "crdt", "mhda", "mdat", "cdat")}
         terms.numbers["uid"] = [row.pmid]
-        return terms, (published, people[0][0], journal, row.pmid)
+        return terms, SortKeys(row.pmid, published, {"author": people[0][0], "journal": journal})
 
     @staticmethod
     def _add_subjects(terms: RecordTerms, row: Abstract, chance: random.Random) -> None:

@@ -12,7 +12,7 @@ from entrez_kit.query.segments.writer import index_records
 
 def index_terms(records: Iterable[RecordTerms]) -> SearchIndex:
     """Return the search index of records without sort keys."""
-    return index_records((terms, (0, "", "", number)) for number, terms in enumerate(records))
+    return index_records((terms, SortKeys(number)) for number, terms in enumerate(records))
 
 
 class TermsIndex:
@@ -76,11 +76,10 @@ class TermsIndex:
 
     def rank(self, numbers: Iterable[int], order: str) -> list[int]:
         """Return record numbers in the requested order; ties are sorted by descending PMID."""
-        newest = sorted(numbers, key=lambda number: -self._keys[number][3])
+        newest = sorted(numbers, key=lambda number: -self._keys[number].pmid)
         if order == "pub_date":
-            return sorted(newest, key=lambda number: -self._keys[number][0])
-        place = {"Author": 1, "JournalName": 2}.get(order)
-        return newest if place is None else sorted(newest, key=lambda number: self._keys[number][place])
+            return sorted(newest, key=lambda number: -self._keys[number].day)
+        return sorted(newest, key=lambda number: self._keys[number].texts.get(order, ""))
 
     def _choose(self, matches: Callable[[RecordTerms], bool]) -> BitMap:
         return BitMap([number for number, terms in enumerate(self._terms) if matches(terms)])

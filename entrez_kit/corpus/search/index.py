@@ -31,7 +31,7 @@ from entrez_kit.base.errors import StoreError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.corpus.search.terms import IndexRow, find_stems, normalize_words
 from entrez_kit.corpus.store.database import DamagedIndex
-from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.search_index import SearchIndex
 from entrez_kit.query.segments.segment import Segment
@@ -265,7 +265,7 @@ def _write_segment(connection: sqlite3.Connection, path: Path, pmids: Sequence[i
     with SegmentWriter(path) as writer:
         count = 0
         for row in read_index_rows(connection, pmids):
-            writer.add(read_terms(row), (0, "", "", row.pmid))
+            writer.add(read_terms(row), SortKeys(row.pmid))
             count += 1
         return [writer.finish()] if count else []
 

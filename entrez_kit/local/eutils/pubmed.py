@@ -10,6 +10,7 @@ from typing import Any, Final, overload
 from pyroaring import BitMap
 
 from entrez_kit.base.errors import InvalidInput
+from entrez_kit.base.frontend_text import join_with
 from entrez_kit.local.eutils import medline, summaries
 from entrez_kit.local.eutils.database import (
     BadRequest,
@@ -24,6 +25,7 @@ from entrez_kit.local.eutils.mesh import read_demo_vocabulary
 from entrez_kit.local.eutils.replies import LocalReply, answer_text, answer_xml
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import Document
+from entrez_kit.local.records.sort_orders import NEWEST, RELEVANCE, SORT_TEXTS, SORTS
 from entrez_kit.query import dates
 from entrez_kit.query.fields import FIELDS, Field
 from entrez_kit.query.mesh import Vocabulary
@@ -33,7 +35,6 @@ from entrez_kit.query.units import Fidelity
 from entrez_kit.query.words import normalize
 
 CEILING: Final = 9_999
-SORTS: Final[dict[str, str]] = DATA["sorts"]
 ARTICLE_SET: Final = (
     '<?xml version="1.0" ?>\n<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" '
     '"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">\n<PubmedArticleSet>'
@@ -138,7 +139,7 @@ class PubMedDatabase(Database):
             raise BadRequest(exc.message) from exc
         resolved = matches.resolved
         order = SORTS.get((request.sort or "").replace("+", " ").strip().lower())
-        if order is None and request.sort:
+        if request.sort and (order is None or not self._has_order(order)):
             if self._is_copy:
                 raise unknown_order_error(request.sort)
             resolved.messages.append(f"Unknown sort schema '{request.sort}' ignored")
@@ -146,7 +147,8 @@ class PubMedDatabase(Database):
         if not most:
             order = None
         ids = Pmids(
-            self.collection, self._sort_found(matches, order or "", most) if most else matches.records.to_array()
+            self.collection,
+            self._sort_found(matches, order or NEWEST, most) if most else matches.records.to_array(),
         )
         return SearchOutcome(
             ids=ids,
@@ -161,10 +163,14 @@ class PubMedDatabase(Database):
         numbers = (self.collection.find_number(pmid) for pmid in ids)
         return BitMap([number for number in numbers if number is not None])
 
+    def _has_order(self, order: str) -> bool:
+        """Return whether the index has the texts of an order. One that an older version wrote may lack them."""
+        return order not in SORT_TEXTS or self.collection.index.has_sort_texts(order)
+
     def _sort_found(self, matches: QueryMatches, order: str, limit: int) -> Sequence[int]:
         """Return the records found: the first ``limit`` in order, the others in any order."""
         index, words = self.collection.index, list(matches.resolved.ranking)
-        if order != "relevance" or not words:
+        if order != RELEVANCE or not words:
             return index.rank(matches.records.to_array(), order)
         best = [number for number, _ in index.rank_by_relevance(words, matches.records, limit)]
         return array("I", best) + (matches.records - BitMap(best)).to_array()
@@ -295,11 +301,15 @@ class PubMedDatabase(Database):
 
 
 def unknown_order_error(order: str) -> InvalidInput:
-    """Return the error for a sort order that a copy of PubMed cannot produce."""
+    """Return the error for a sort order that a copy cannot produce: PubMed has others, and older copies lack texts."""
+    names: dict[str, str] = {}
+    for name, key in SORTS.items():
+        names.setdefault(key, name)
     return InvalidInput(
         f"A copy of PubMed cannot sort by {order!r}.",
         invalid_input=f"sort={order}",
-        recovery_hint="Sort by pub_date, Author, JournalName, most recent or relevance.",
+        recovery_hint=f"Sort by {join_with(list(names.values()), 'or')}."
+        + (" An older version made this copy: import it again." if order.lower() in SORTS else ""),
         details={"reason": "not_in_copy", "part": order},
     )
 
@@ -316,7 +326,7 @@ def _describe_fidelity(matches: QueryMatches, order: str | None) -> str:
     if matches.resolved.lacks_tree:
         fidelity = Fidelity.APPROXIMATE
         reasons.append("MeSH of the copy lacks a heading of the query, so narrower headings are not included")
-    if order == "relevance":
+    if order == RELEVANCE:
         reasons.append("relevance is computed with BM25, which differs from PubMed's Best Match")
     return "; ".join([str(fidelity), *reasons])
 

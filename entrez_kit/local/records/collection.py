@@ -19,9 +19,9 @@ from entrez_kit.base.frontend_text import Argument, FrontendText
 from entrez_kit.base.input_files import cannot_read_error, open_input, too_large
 from entrez_kit.local.records.document import Document
 from entrez_kit.local.records.fixture_files import read_fixtures
+from entrez_kit.local.records.sort_orders import read_sort_keys
 from entrez_kit.local.records.terms import extract_terms
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
-from entrez_kit.query.words import fold, normalize
 
 if TYPE_CHECKING:
     from entrez_kit.query.segments.search_index import SearchIndex
@@ -226,10 +226,7 @@ class ParsedCollection(RecordCollection):
 
 def read_terms(document: Document) -> tuple[RecordTerms, SortKeys]:
     """Return the searchable terms and the sort keys of a record."""
-    day = document.publication_date.number or document.entry_date.number
-    first = document.authors[0].short if document.authors else "\uffff"
-    journal = normalize(document.journal_ta or document.book_title)
-    return extract_terms(document), (day, fold(first), journal, int(document.pmid))
+    return extract_terms(document), read_sort_keys(document)
 
 
 def _read_path(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -249,9 +249,9 @@ class SearchIndex:
                 yield which, numbers[which] - self._bases[index], segment
 
     def rank(self, numbers: Sequence[int], order: str) -> list[int]:
-        """Return record numbers in the order "Author", "JournalName" or "pub_date"; otherwise by descending PMID.
+        """Return record numbers by descending publication date ("pub_date") or by the sort texts of an order.
 
-        Ties are sorted by descending PMID.
+        Equal records, and all records in an order without sort texts, are sorted by descending PMID.
         """
         wanted = np.asarray(numbers, np.int64)
         keys = (-self._read_column("pmids", wanted), self.read_sort_keys(wanted, order))
@@ -263,7 +263,11 @@ class SearchIndex:
         wanted = np.asarray(numbers, np.int64)
         if order == "pub_date":
             return -self._read_column("dates", wanted)
-        return self._rank_texts(_SORT_TEXTS[order], wanted) if order in _SORT_TEXTS else np.zeros_like(wanted)
+        return self._rank_texts(order, wanted)
+
+    def has_sort_texts(self, order: str) -> bool:
+        """Return whether each segment with records has sort texts of this order."""
+        return all(segment.list("sort", order) is not None for segment in self.segments if segment.records)
 
     def _rank_texts(self, source: str, numbers: Integers) -> Integers:
         """Return numbers with the same order as the sort texts of records."""
@@ -365,9 +369,6 @@ class SearchIndex:
             for segment, changed in zip(self.segments, self._changed, strict=True)
         )
         return live, max(1.0, (total - removed) / max(1, live))
-
-
-_SORT_TEXTS: Final = {"Author": "author", "JournalName": "journal"}
 
 
 def _to_set(records: NDArray[Any], base: int, limit: int, *, single: bool = False) -> BitMap:

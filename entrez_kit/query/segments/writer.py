@@ -63,9 +63,8 @@ class _Collected:
             count += length
             if source in RANKED:
                 ranked += length
-        day, author, journal, pmid = keys
         numbers = {column: list(map(encode_number, known)) for column, known in terms.numbers.items()}
-        sort = {source: [text] for source, text in (("author", author), ("journal", journal)) if text}
+        sort = {order: [text] for order, text in keys.texts.items() if text}
         kinds: Sequence[tuple[Kind, Mapping[str, Sequence[str]]]] = (
             ("values", terms.values),
             ("numbers", numbers),
@@ -77,8 +76,8 @@ class _Collected:
                 listed.pending += values
                 listed.groups += (record, len(values))
                 count += len(values)
-        self._dates.append(day)
-        self._pmids.append(pmid)
+        self._dates.append(keys.day)
+        self._pmids.append(keys.pmid)
         self._lengths.append(min(ranked, _MAX_LENGTH))
         self.occurrences += count
         self._pending += count

@@ -1,11 +1,11 @@
 """The answers of a local copy equal those of the sandbox for the same records."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from command_line import Cli, read_error
@@ -20,6 +20,9 @@ from entrez_kit.local import copy_mesh
 from entrez_kit.local.copies import open_copy
 from entrez_kit.local.eutils.database import SearchCall
 from entrez_kit.local.eutils.pubmed import PubMedDatabase
+from entrez_kit.local.records import sort_orders
+from entrez_kit.local.records.collection import ParsedCollection
+from entrez_kit.local.records.document import Document
 from entrez_kit.python.catalogue import OPERATIONS
 from entrez_kit.query.dialects.pieces import choose_label
 from entrez_kit.sandbox.server import Sandbox
@@ -418,3 +421,24 @@ def test_no_question_reads_the_whole_mesh_of_a_copy(copy: EntrezKit, monkeypatch
     assert {field.name: field.term_count for field in info.fields}["UID"] == copy_mesh.StoredMesh(
         open_copy(copy.settings, "demo").reading
     ).count
+
+
+def test_a_copy_without_the_texts_of_a_new_sort_order_refuses_it(
+    copy: EntrezKit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(cast(dict[str, str], sort_orders.SORTS), "title", "title")
+    readers = cast(dict[str, Callable[[Document], str]], sort_orders.SORT_TEXTS)
+    monkeypatch.setitem(readers, "title", lambda document: document.title)
+    parsed = ParsedCollection.from_paths([RECORDS])
+
+    assert parsed.index.has_sort_texts("title")
+    titles = [parsed.read_document(number).title for number in parsed.index.rank(range(parsed.size), "title")]
+    assert titles == sorted(titles)
+    with pytest.raises(EntrezKitError, match="cannot sort by 'title'") as refused:
+        copy.eutils.esearch(db="pubmed", term="crispr", sort="title")
+    assert refused.value.reason == "not_in_copy"
+    assert "import it again" in str(refused.value.recovery_hint)
+    with pytest.raises(EntrezKitError) as unknown:
+        copy.eutils.esearch(db="pubmed", term="crispr", sort="size")
+    assert "import it again" not in str(unknown.value.recovery_hint)
+    assert copy.eutils.esearch(db="pubmed", term="crispr", sort="pub_date").value.ids

@@ -104,7 +104,7 @@ def compare(records: Records, expected: TermsIndex, index: SearchIndex, removed:
         for _ in range(20):
             low, high = chance.choice(known), chance.choice(known)
             assert index.find_range(column, low, high) == expected.find_range(column, low, high)
-    for order in ("Author", "JournalName", "pub_date", "newest"):
+    for order in ("author", "journal", "pub_date", "newest"):
         numbers = chance.sample(live, len(live))
         assert index.rank(numbers, order) == expected.rank(numbers, order)
     assert index.list_records() == BitMap(live)

@@ -16,7 +16,7 @@ from terms_index import is_within
 from entrez_kit.base.errors import StoreError
 from entrez_kit.base.markup import flatten_scripts
 from entrez_kit.query import unsettled
-from entrez_kit.query.record_terms import RecordTerms
+from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments import coding, sort_terms
 from entrez_kit.query.segments.merge import merge_segments
 from entrez_kit.query.segments.positions import find_windows
@@ -120,7 +120,7 @@ def _write(path: Path, texts: list[str]) -> Path:
             terms.add_text("title", text, text[::-1])
             terms.add_value("mesh", text[:5], text[5:])
             terms.add_number("edat", 20200101 + number % 3)
-            index.add(terms, (number % 5, text[:3], text[3:6], number))
+            index.add(terms, SortKeys(number, number % 5, {"author": text[:3], "journal": text[3:6]}))
         return index.finish().path
 
 
@@ -142,7 +142,7 @@ def _use(path: Path) -> None:
     index.find_any_value("mesh", index.list_values("mesh"))
     index.find_range("edat", 0, 30000000)
     index.rank_by_relevance(["the", "of"], index.list_records(), 5)
-    for order in ("Author", "pub_date"):
+    for order in ("author", "pub_date"):
         index.rank(range(0, index.size, 3), order)
     list(index.read_positions("title", ["the"], index.list_records()))
 
@@ -202,11 +202,11 @@ def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None
     records = [RecordTerms(values={"aid": ["a\0b", "x"]}), RecordTerms(values={"aid": ["y\0"]}), RecordTerms()]
     with SegmentWriter(tmp_path / "one.seg") as index:
         for number, terms in enumerate(records):
-            index.add(terms, (0, "", "j", number))
+            index.add(terms, SortKeys(number, 0, {"journal": "j"}))
         path = index.finish().path
 
     assert list(SearchIndex([path]).list_values("aid")) == ["x"]
-    assert SearchIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "Author") == [
+    assert SearchIndex([merge_segments([path, path], tmp_path / "two.seg").path]).rank(range(6), "author") == [
         2,
         5,
         1,
@@ -219,7 +219,7 @@ def test_texts_that_contain_the_separator_are_in_no_list(tmp_path: Path) -> None
 def test_an_unfinished_writer_leaves_no_files(tmp_path: Path) -> None:
     with SegmentWriter(tmp_path / "one.seg", limit=10) as index:
         for number in range(5):
-            index.add(RecordTerms(texts={"title": [["a"] * 20]}), (0, "", "", number))
+            index.add(RecordTerms(texts={"title": [["a"] * 20]}), SortKeys(number))
         assert list(tmp_path.iterdir())
 
     assert not list(tmp_path.iterdir())
