@@ -1,4 +1,4 @@
-"""PubMed's sort orders: NCBI's names of them, and the texts of a record by which an index sorts."""
+"""PubMed's sort orders: their names in NCBI's language, and the texts of a record by which an index sorts."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
