@@ -228,7 +228,7 @@ def test_an_operator_without_an_operand_is_found(query: str, dangling: list[str]
     "text", ["2020.5", "2020.05", "2020.0", "20200501", "2020/5.1", "2020/13", "2020-02-30", "May 2020"]
 )
 def test_a_text_that_is_not_a_date_is_rejected(text: str) -> None:
-    with pytest.raises(ValueError, match="must be a (valid )?date"):
+    with pytest.raises(ValueError, match=r"must be a (valid )?date"):
         normalize_date(text)
 
 
