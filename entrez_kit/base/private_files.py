@@ -10,7 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -259,6 +259,7 @@ def list_database_files(path: Path) -> Iterator[Path]:
 
 _SPACE: Final = re.compile(r"(?:--[^\n]*|\s)+")
 _AROUND_PUNCTUATION: Final = re.compile(r" ?([(),]) ?")
+_CREATED: Final = re.compile(r"CREATE (TABLE|INDEX|VIEW|TRIGGER) (?:IF NOT EXISTS )?(\w+)")
 _INTERNAL: Final = re.compile(r"sqlite_(?:sequence|stat[14])")
 """Tables that SQLite itself creates. Indexes that it creates for a table have no definition."""
 
@@ -307,6 +308,31 @@ def read_schema(connection: "sqlite3.Connection") -> dict[SchemaObject, str]:
 def normalize_definition(definition: str) -> str:
     """Return a definition without comments and optional spaces, which migrations may write differently."""
     return _AROUND_PUNCTUATION.sub(r"\1", _SPACE.sub(" ", definition)).strip()
+
+
+def build_schema(statements: Iterable[str]) -> Schema:
+    """Return the schema that these statements create."""
+    schema: dict[SchemaObject, frozenset[str]] = {}
+    for statement in statements:
+        definition = normalize_definition(statement)
+        created = _CREATED.match(definition)
+        assert created is not None
+        kind, name = created.groups()
+        schema[SchemaObject(kind.lower(), name)] = frozenset({definition.replace("IF NOT EXISTS ", "", 1)})
+    return schema
+
+
+@contextmanager
+def transaction(connection: "sqlite3.Connection", kind: str = "IMMEDIATE") -> Iterator[None]:
+    """Run the block in a transaction, which writes all or nothing.
+
+    Args:
+        connection: a connection without an open transaction.
+        kind: DEFERRED to read, IMMEDIATE to write.
+    """
+    connection.execute(f"BEGIN {kind}")
+    with connection:
+        yield
 
 
 def find_schema_change(schema: Mapping[SchemaObject, str], expected: Schema, required: Iterable[SchemaObject]) -> str:

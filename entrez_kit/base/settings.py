@@ -22,22 +22,6 @@ from entrez_kit.base.frontend_text import Argument, FrontendText, PerFrontend, c
 from entrez_kit.base.output_formats import FORMATS
 from entrez_kit.base.private_files import can_write, find_platform_folder, find_temporary_folder
 
-PROJECT_FILE: Final = "entrez-kit.toml"
-USER_FILE: Final = "config.toml"
-KIT: Final = "entrez_kit_"
-"""Prefix of the variables of this program's own settings."""
-MAX_IGNORED_NAMED: Final = 20
-MAX_NAME: Final = 60
-
-SANDBOX_ORIGIN: Final = "sandbox"
-COPY_ORIGIN: Final = "local copy"
-DEMO_URL: Final = "http://127.0.0.1:9"
-"""The address of the demo in documents. No program listens there: the demo answers in the process that asks."""
-SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
-DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
-
-Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
-
 EUTILS_URL: Final = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
 IDCONV_URL: Final = "https://pmc.ncbi.nlm.nih.gov/tools/idconv/api/v1/articles"
 EUROPEPMC_URL: Final = "https://www.ebi.ac.uk/europepmc/webservices/rest"
@@ -47,19 +31,32 @@ PUBMED_FILES_URL: Final = "https://ftp.ncbi.nlm.nih.gov/pubmed"
 CROSSREF_URL: Final = "https://api.crossref.org"
 OPENALEX_URL: Final = "https://api.openalex.org"
 OPENAI_URL: Final = "https://api.openai.com/v1"
+
+SANDBOX_ORIGIN: Final = "sandbox"
+COPY_ORIGIN: Final = "local copy"
+DEMO_URL: Final = "http://127.0.0.1:9"
+"""The address of the demo in documents. No program listens there: the demo answers in the process that asks."""
+SANDBOX_EMAIL: Final = "demo@entrez-kit.invalid"
+DEMO_WARNING: Final = "Demo: the answer comes from the bundled sandbox with invented articles, not from NCBI."
+
+PROJECT_FILE: Final = "entrez-kit.toml"
+USER_FILE: Final = "config.toml"
 CORPUS_FILE: Final = "corpus.db"
-
-
+KIT: Final = "entrez_kit_"
+"""Prefix of the variables of this program's own settings."""
 LOG_LEVELS: Final = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-
 MAX_PROJECT_CACHE_TTL: Final = 24 * 3600
 """One day in seconds. A longer time would hide new retractions from people who work in the folder."""
-
 MAX_CACHE_TTL: Final = 10 * 365 * 24 * 3600
 """Ten years in seconds; without a limit, date arithmetic overflows."""
+MAX_IGNORED_NAMED: Final = 20
+MAX_NAME: Final = 60
 
 
 # The declaration of a setting
+
+
+Kind = Literal["text", "secret", "email", "flag", "number", "url", "path", "choice"]
 
 
 @dataclass(frozen=True)

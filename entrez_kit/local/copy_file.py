@@ -4,7 +4,6 @@ Another person may have made the file, so its schema is compared with the expect
 """
 
 import os
-import re
 import sqlite3
 import zlib
 from collections.abc import Iterator, Mapping
@@ -17,12 +16,12 @@ from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import FrontendText, suggest_command
 from entrez_kit.base.private_files import (
     Schema,
-    SchemaObject,
+    build_schema,
     find_schema_change,
     make_private_database,
-    normalize_definition,
     read_schema,
     restrict_schema,
+    transaction,
 )
 from entrez_kit.base.sqlite_failures import DamagedData, Failure, find_failure
 
@@ -151,19 +150,12 @@ _TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-_CREATED: Final = re.compile(r"CREATE TABLE (\w+)")
 
 
 @cache
 def read_expected_schema() -> Schema:
     """Return the schema of the current format."""
-    expected = {}
-    for statement in _TABLES:
-        text = normalize_definition(statement)
-        created = _CREATED.match(text)
-        assert created is not None
-        expected[SchemaObject("table", created[1])] = frozenset({text})
-    return expected
+    return build_schema(_TABLES)
 
 
 def create_file(path: Path) -> None:
@@ -178,13 +170,12 @@ def create_file(path: Path) -> None:
         try:
             connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("BEGIN IMMEDIATE")
-            if not read_schema(connection):
-                for statement in _TABLES:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-                connection.execute(f"PRAGMA user_version={FORMAT}")
-            connection.execute("COMMIT")
+            with transaction(connection):
+                if not read_schema(connection):
+                    for statement in _TABLES:
+                        connection.execute(statement)
+                    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+                    connection.execute(f"PRAGMA user_version={FORMAT}")
         finally:
             connection.close()
 
@@ -302,14 +293,6 @@ def _failure_error(path: Path, failure: Failure, exc: sqlite3.Error | OSError) -
         recovery_hint=hint,
         details={"reason": reason, "path": str(path)},
     )
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run the block in a transaction that writes all or nothing."""
-    connection.execute("BEGIN IMMEDIATE")
-    with connection:
-        yield
 
 
 # Single values

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from entrez_kit.base.errors import EntrezKitError, InvalidInput
-from entrez_kit.base.private_files import make_private_folder
+from entrez_kit.base.private_files import make_private_folder, transaction
 from entrez_kit.base.progress import report_progress
 from entrez_kit.base.settings import Settings
 from entrez_kit.core.model import Result, omit_if_empty
@@ -28,7 +28,7 @@ from entrez_kit.local.copies import (
     lock_copy,
     prepare_folder,
 )
-from entrez_kit.local.copy_file import FILE, open_file, read_fact, transaction, translate_errors, write_fact
+from entrez_kit.local.copy_file import FILE, open_file, read_fact, translate_errors, write_fact
 from entrez_kit.local.import_vocabulary import apply_vocabulary, find_file_year, set_mesh_year
 from entrez_kit.local.import_workers import ImportWorkers, MergeJob, PlannedFile, open_workers
 from entrez_kit.local.manifest import FOLDER as INDEX

@@ -15,9 +15,15 @@ from pydantic import ValidationError
 
 from entrez_kit.base.errors import StoreError, describe_os_error
 from entrez_kit.base.frontend_text import AGAIN, REINDEX, FrontendText, Text
-from entrez_kit.base.private_files import acquire_lock, list_database_files, make_private_database, make_private_folder
+from entrez_kit.base.private_files import (
+    acquire_lock,
+    list_database_files,
+    make_private_database,
+    make_private_folder,
+    transaction,
+)
 from entrez_kit.base.sqlite_failures import DamagedData, Failure, find_failure
-from entrez_kit.corpus.store.migrations import migrate, transaction
+from entrez_kit.corpus.store.migrations import migrate
 
 BUSY_SECONDS: Final = 30.0
 """The time a writer waits for another writer; a batch of a sync takes a fraction of a second."""
@@ -67,7 +73,7 @@ class CorpusFile:
         Raises:
             StoreError: the file cannot be written, or another program holds its lock.
         """
-        with self._lend(writable=True) as connection, transaction(connection, "IMMEDIATE"):
+        with self._lend(writable=True) as connection, transaction(connection):
             yield connection
 
     def size_bytes(self) -> int:

@@ -3,12 +3,11 @@
 import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from entrez_kit.base.errors import StoreError
-from entrez_kit.base.private_files import find_schema_change, read_schema, restrict_schema
+from entrez_kit.base.private_files import find_schema_change, read_schema, restrict_schema, transaction
 from entrez_kit.corpus.store.packing import BESIDE, pack, unpack
 from entrez_kit.corpus.store.schema import (
     APPLICATION_ID,
@@ -114,7 +113,7 @@ def migrate(connection: sqlite3.Connection) -> None:
             _check_schema(connection)
             return
     connection.execute("PRAGMA journal_mode=WAL")
-    with transaction(connection, "IMMEDIATE"):
+    with transaction(connection):
         # Another process may have migrated it meanwhile.
         version = _read_version(connection)
         _check_before_migration(connection)
@@ -182,16 +181,3 @@ def _read_version(connection: sqlite3.Connection) -> int:
             details={"reason": "newer_store", "format": version, "known": get_current_format()},
         )
     return version
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection, kind: str) -> Iterator[None]:
-    """Run the block in a transaction.
-
-    Args:
-        connection: a connection without an open transaction.
-        kind: DEFERRED to read, IMMEDIATE to write.
-    """
-    connection.execute(f"BEGIN {kind}")
-    with connection:
-        yield

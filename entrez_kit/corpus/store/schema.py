@@ -3,12 +3,11 @@
 You can open the file with Datasette or sqlite-utils: dates are ISO strings, lists are JSON. Start with ``corpora``.
 """
 
-import re
 import sqlite3
 from functools import cache
 from typing import Final
 
-from entrez_kit.base.private_files import Schema, SchemaObject, normalize_definition
+from entrez_kit.base.private_files import Schema, build_schema
 
 APPLICATION_ID: Final = 0x456B6974
 """Marks the file as a corpus ("Ekit"), so that no other SQLite file is used as one."""
@@ -246,20 +245,10 @@ _VECTOR_INDEX: Final = (
 )
 
 
-_CREATED: Final = re.compile(r"CREATE (TABLE|INDEX|VIEW|TRIGGER) (?:IF NOT EXISTS )?(\w+)")
-
-
 @cache
 def read_expected_schema() -> Schema:
     """Return the schema of the current format."""
-    expected: dict[SchemaObject, frozenset[str]] = {}
-    for statement in (*RECORD_TABLES, *REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX):
-        text = normalize_definition(statement)
-        created = _CREATED.match(text)
-        assert created is not None
-        kind, name = created.groups()
-        expected[SchemaObject(kind.lower(), name)] = frozenset({text.replace("IF NOT EXISTS ", "", 1)})
-    return expected
+    return build_schema((*RECORD_TABLES, *REVISIONS, *_WORD_INDEX, *_VECTOR_INDEX))
 
 
 def rebuild_word_index(connection: sqlite3.Connection) -> None:

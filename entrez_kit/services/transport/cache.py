@@ -24,14 +24,14 @@ from typing import Any, Final
 
 from entrez_kit.base.errors import describe_os_error
 from entrez_kit.base.private_files import (
-    SchemaObject,
+    build_schema,
     find_schema_change,
     get_primary_code,
     list_database_files,
     make_private_database,
-    normalize_definition,
     read_schema,
     restrict_schema,
+    transaction,
 )
 from entrez_kit.base.settings import Settings
 
@@ -47,10 +47,7 @@ PATIENT_BUSY_MS: Final = 5000
 
 _TABLE_DEFINITION: Final = f"CREATE TABLE {TABLE} (key TEXT PRIMARY KEY, value BLOB, expires INTEGER)"
 _INDEX_DEFINITION: Final = f"CREATE INDEX expires_idx ON {TABLE}(expires)"
-_SCHEMA: Final = {
-    SchemaObject("table", TABLE): frozenset({normalize_definition(_TABLE_DEFINITION)}),
-    SchemaObject("index", "expires_idx"): frozenset({normalize_definition(_INDEX_DEFINITION)}),
-}
+_SCHEMA: Final = build_schema((_TABLE_DEFINITION, _INDEX_DEFINITION))
 """The table of requests-cache."""
 
 
@@ -136,8 +133,7 @@ def prepare_table(connection: sqlite3.Connection) -> None:
     if version < SCHEMA_VERSION:
         connection.execute("PRAGMA page_size=16384")  # in a new file: large records are stored in half the time
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        with connection:
+        with transaction(connection):
             if not read_schema(connection):  # another process may have created it meanwhile
                 connection.execute(_TABLE_DEFINITION)
                 connection.execute(_INDEX_DEFINITION)

@@ -72,7 +72,7 @@ MIGRATION = """
 import gzip, json, os, signal, sqlite3, sys
 from pathlib import Path
 from invented_papers import list_rows, read_contents
-from entrez_kit.corpus.store.migrations import prepare
+from entrez_kit.corpus.store.migrations import migrate
 from entrez_kit.corpus.store.store import Store
 folder, old = Path(sys.argv[1]), gzip.decompress(Path(sys.argv[2]).read_bytes())
 
@@ -99,7 +99,7 @@ while status:
                 os.kill(os.getpid(), signal.SIGKILL)
         connection = sqlite3.connect(place, isolation_level=None)
         connection.set_progress_handler(step, int(sys.argv[3]))
-        prepare(connection)
+        migrate(connection)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
     assert opened(place) == calm, killed
