@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from importlib import import_module
 from typing import Any, Final, TypeVar
 
 import typer
@@ -20,7 +19,7 @@ import typer
 from entrez_kit.base import tracing
 from entrez_kit.base.errors import EntrezKitError, Exit
 from entrez_kit.base.frontend_text import Text
-from entrez_kit.base.output_formats import Family, list_formats
+from entrez_kit.base.output_formats import Family, Format
 from entrez_kit.core.model import Request, Result
 from entrez_kit.core.operation import Answer, Execution, Operation, Outcomes, StreamOperation, catch_errors
 
@@ -32,26 +31,6 @@ Res = TypeVar("Res", bound=Result)
 
 _ANY_ID: Final = "1"
 """An input that every operation accepts; it takes the place of an empty list in the validation of the options."""
-
-_WRITERS: Final = {
-    "table": "tables.create_table_writer",
-    "json": "documents.create_json_writer",
-    "jsonl": "documents.create_lines_writer",
-    "yaml": "yaml.create_yaml_writer",
-    "csv": "rows.create_csv_writer",
-    "tsv": "rows.create_tsv_writer",
-    "ids": "plain.create_ids_writer",
-    "count": "plain.create_count_writer",
-    "md": "plain.create_page_writer",
-    "html": "printed.create_html_writer",
-    "docx": "printed.create_docx_writer",
-    "parquet": "parquet.create_parquet_writer",
-    **{one.name: "references.create_references_writer" for one in list_formats(Family.REFERENCES)},
-}
-"""The function in ``_formats`` that returns the writer of a format. Its module is imported when the format is selected.
-
-Text and XML have no function here, because views write them.
-"""
 
 
 def get_state(ctx: typer.Context) -> State:
@@ -371,7 +350,62 @@ def create_writer(job: Job) -> Writer[Any]:
         refuse_fields(job.plan)
     if own is not None:
         return own(job.sink)
-    assert selected.name in _WRITERS, f"a view has to write {selected}"
-    module, _, function = _WRITERS[selected.name].partition(".")
-    writer: Writer[Any] = getattr(import_module(f"._formats.{module}", __package__), function)(job)
-    return writer
+    return _import_writer(selected, job)
+
+
+def _import_writer(selected: Format, job: Job) -> Writer[Any]:
+    """Return the writer of a format, and import only its module; text and XML are written by views."""
+    match selected.name:
+        case "table":
+            from ._formats.tables import create_table_writer
+
+            return create_table_writer(job)
+        case "json":
+            from ._formats.documents import create_json_writer
+
+            return create_json_writer(job)
+        case "yaml":
+            from ._formats.yaml import create_yaml_writer
+
+            return create_yaml_writer(job)
+        case "jsonl":
+            from ._formats.documents import create_lines_writer
+
+            return create_lines_writer(job)
+        case "csv":
+            from ._formats.rows import create_csv_writer
+
+            return create_csv_writer(job)
+        case "tsv":
+            from ._formats.rows import create_tsv_writer
+
+            return create_tsv_writer(job)
+        case "ids":
+            from ._formats.plain import create_ids_writer
+
+            return create_ids_writer(job)
+        case "md":
+            from ._formats.plain import create_page_writer
+
+            return create_page_writer(job)
+        case "html":
+            from ._formats.printed import create_html_writer
+
+            return create_html_writer(job)
+        case "docx":
+            from ._formats.printed import create_docx_writer
+
+            return create_docx_writer(job)
+        case "count":
+            from ._formats.plain import create_count_writer
+
+            return create_count_writer(job)
+        case "parquet":
+            from ._formats.parquet import create_parquet_writer
+
+            return create_parquet_writer(job)
+        case _:
+            assert selected.family is Family.REFERENCES, f"a view has to write {selected}"
+            from ._formats.references import create_references_writer
+
+            return create_references_writer(job)
