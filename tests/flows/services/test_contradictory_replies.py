@@ -19,7 +19,9 @@ from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
+from entrez_kit.services.eutils import EUtils
 from entrez_kit.services.fetched_records import check_records
+from entrez_kit.services.transport import Reply
 
 Ask = Callable[[Services], Any]
 
@@ -272,6 +274,29 @@ def test_records_without_a_reader_are_requested_again_until_all_ids_are_there_or
 
     assert (reply.content, reply.is_complete) == (again.content, again.is_complete)
     assert (reply.content, reply.is_complete, requested) == (whole if is_complete else short, is_complete, 2)
+
+
+@pytest.mark.parametrize(
+    ("ask", "short", "whole"),
+    [
+        (lambda e: e.elink(dbfrom="gene", ids=["7", "8"]), write_links("5"), write_links("5", source="7</Id><Id>8")),
+        (
+            lambda e: e.ecitmatch(bdata="j|1|1|1||a|\rj|1|1|2||b|"),
+            b"j|1|1|1||a|9\n",
+            b"j|1|1|1||a|9\nj|1|1|2||b|NOT_FOUND\n",
+        ),
+    ],
+)
+def test_results_without_a_reader_are_requested_again_and_marked_if_ncbi_omits_some(
+    tmp_path: Path, ask: Callable[[EUtils], Reply[bytes]], short: bytes, whole: bytes
+) -> None:
+    with open_workbench(tmp_path, always=Answer(body=short)) as bench:
+        omitted = ask(bench.eutils)
+        bench.server.then(Answer(body=short), Answer(body=whole))
+        reply = ask(bench.eutils)
+
+    assert (omitted.content, omitted.is_complete) == (short, False)
+    assert (reply.content, reply.is_complete, reply.attempts) == (whole, True, 2)
 
 
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])
