@@ -336,10 +336,11 @@ def test_a_page_of_the_ids_is_complete_without_a_warning(
     [
         ("nuccore", "fasta", b">ZZ1.1 x\nACGT\n", b">ZZ1.1 x\nACGT\nAC\n\n"),
         ("pubmed", "abstract", b"1. J. 2020.\n\nInvented.\n\n", b"1. J. 2020.\n\nInvented.\n\nPMID: 1\n"),
+        ("mesh", "full", b"1: Asthma\nA disease of the br", b"1: Asthma\nA disease of the bronchi.\n"),
         ("nuccore", "native", b"Seq-entry ::= set {\n", b'Seq-entry ::= set {\n  name "a { b"\n}\n'),
     ],
 )
-def test_a_record_that_is_cut_at_the_end_of_a_line_is_requested_again(
+def test_a_record_that_is_cut_is_requested_again(
     entrez: Any, server: Loopback, db: str, rettype: str, cut: bytes, whole: bytes
 ) -> None:
     server.then(Answer(cut, headers=TEXT), Answer(whole, headers=TEXT))

@@ -177,6 +177,12 @@ LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hi
             ABSTRACTS, b"1. J.\n\nPMID: 1\n\n2. J.\n\nPMID: 2\n", b"1. J.\n\nPMID: 1\n\n2. J.\n", id="abstracts: cut"
         ),
         pytest.param(GENES, b"\n1. A\nOfficial\n\n2. B\nOfficial\n", b"\n1. A\nOfficial\n", id="numbered text"),
+        pytest.param(
+            GENES,
+            b"\n1. A\nOfficial\n\n2. B\nOfficial\n",
+            b"\n1. A\nOfficial\n\n2. B\nOff",
+            id="numbered text: cut in a line",
+        ),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\n", id="asn.1: a record missing"),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\nSeq ::= {\n a 1\n", id="asn.1: cut"),
         pytest.param(*LINKS, write_links("5", "n/a"), id="elink: not a number"),
