@@ -1,13 +1,21 @@
 """Replies of ELink: linked records, with or without scores."""
 
+import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from entrez_kit.base.errors import UpstreamError
 from entrez_kit.services.known_shapes import XmlShape, log_drift
-from entrez_kit.services.small_replies import get_text, malformed_error, parse_reply, read_whole_number
+from entrez_kit.services.small_replies import (
+    get_text,
+    incomplete_reply_error,
+    is_uid,
+    malformed_error,
+    parse_reply,
+    read_whole_number,
+)
 
 _UID: Final = re.compile(r"[0-9]+")
 ELINK: Final = XmlShape(
@@ -82,6 +90,39 @@ def group_links_by_source(
             for link in filter(is_wanted, linkset.links):
                 links_of_id.setdefault((link.id, link.link_name, link.db_to), link)
     return {source: list(links.values()) for source, links in found.items()}, errors
+
+
+def check_sources(content: bytes, ids: Sequence[str]) -> bytes:
+    """Return an ELink reply, which must name each of the ids whose links it has.
+
+    A reply with link sets that name no source is returned too: they have error messages.
+
+    Raises:
+        IncompleteReply: some ids are missing.
+    """
+    linksets: Any
+    if content.lstrip()[:1] == b"{":
+        linksets = json.loads(content).get("linksets")
+        named = set(_yield_json_sources(linksets))
+    else:
+        linksets = parse_reply(content, "elink", "eLinkResult")
+        named = {(source.text or "").strip() for source in linksets.iter("Id") if source.getparent().tag != "Link"}
+    expected = {str(int(uid)) for uid in ids} if all(map(is_uid, ids)) else set()
+    if (named or not len(linksets)) and (missing := expected - named):
+        raise incomplete_reply_error("elink", f"it has no result for {min(missing)}", content, content)
+    return content
+
+
+def _yield_json_sources(value: Any) -> Iterator[str]:
+    """Yield the ids in link sets in JSON, without those of linked records."""
+    if isinstance(value, list):
+        for item in value:
+            yield from _yield_json_sources(item)
+    elif isinstance(value, dict):
+        yield from (str(uid) for uid in (*(value.get("ids") or ()), value.get("id")) if uid)
+        for name, part in value.items():
+            if name != "links":
+                yield from _yield_json_sources(part)
 
 
 def not_followed_error(problem: str) -> UpstreamError:

@@ -38,6 +38,7 @@ from entrez_kit.services.small_replies import (
     EPostReply,
     ESearchReply,
     ESpellReply,
+    check_citations,
     check_esearch,
     incomplete_reply_error,
     is_uid,
@@ -370,10 +371,14 @@ class EUtils(ServiceClient):
     ) -> Reply[T]:
         """Return the records to which others link: one link set per id, because each id is a separate parameter.
 
+        Without ``read``, a reply without a result for some ids has ``is_complete`` False if NCBI repeats it.
+
         Args:
             deadline_ms: time limit of this call in place of the setting; links of much cited records can take minutes.
             keep: returns whether a reply with this value may be cached.
         """
+        from entrez_kit.services.elink_reply import check_sources
+
         params = {
             "dbfrom": normalize_database(dbfrom, "dbfrom"),
             "db": normalize_database(db) if db else None,
@@ -386,14 +391,18 @@ class EUtils(ServiceClient):
             "retmode": retmode,
             "idtype": idtype,
         }
+        reader: Callable[[bytes], Any] = read
+        if read is bytes:
+            reader = functools.partial(check_sources, ids=params["id"] or ())
         return self._request(
             "elink",
             params,
             expect_document("elink", retmode),
-            read,
+            reader,
             keep=keep,
             cacheable=cmd != "neighbor_history",
             deadline_ms=deadline_ms,
+            partial=read is bytes,
         )
 
     def epost(self, *, db: str, ids: Sequence[str], webenv: str | None = None) -> Reply[EPostReply]:
@@ -439,12 +448,17 @@ class EUtils(ServiceClient):
     ) -> Reply[T]:
         """Look up PMIDs of citations, one per line: ``journal|year|volume|first page|author|key|``.
 
+        Without ``read``, a reply without some of the lines has ``is_complete`` False if NCBI repeats it.
+
         Args:
             bdata: lines separated by carriage returns.
             keep: returns whether a reply with this value may be cached.
         """
         params = {"db": normalize_database(db), "retmode": "xml", "bdata": check_text("bdata", bdata)}
-        return self._request("ecitmatch", params, Expect("text"), read, keep=keep)
+        reader: Callable[[bytes], Any] = read
+        if read is bytes:
+            reader = functools.partial(check_citations, bdata=bdata)
+        return self._request("ecitmatch", params, Expect("text"), reader, keep=keep, partial=read is bytes)
 
     def _request(
         self,

@@ -183,6 +183,8 @@ def read_names(
 def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = False) -> int | None:
     """Return how many records an EFetch reply has once; None if its format does not allow to count them.
 
+    The last record of a text that ends inside a line is cut, and does not count.
+
     Args:
         content: the reply.
         pattern: the regular expression that finds the name of each record; None if its format has no rule.
@@ -193,9 +195,13 @@ def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = Fal
     if is_xml and not names:
         return _count_elements(content, may_repeat)
     if pattern:
-        return _count_names(names, may_repeat)
-    names = _NAMED_LINE.findall(content) or list(map(hash, ASN1_ENTRY.split(content)[1:]))
-    return _count_numbers(content) or _count_names(names, may_repeat) or None
+        count = _count_names(names, may_repeat)
+    else:
+        names = _NAMED_LINE.findall(content) or list(map(hash, ASN1_ENTRY.split(content)[1:]))
+        count = _count_numbers(content) or _count_names(names, may_repeat)
+    if not count and not pattern:
+        return None
+    return count if is_xml or content.endswith(b"\n") else max(0, count - 1)
 
 
 def _count_names(names: Iterable[Hashable], may_repeat: bool) -> int:

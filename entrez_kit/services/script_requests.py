@@ -13,12 +13,14 @@ from entrez_kit.base.bio_entrez import MAX_RETMAX, ParsedRequest
 from entrez_kit.base.errors import EntrezKitError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
+from entrez_kit.services.elink_reply import check_sources
 from entrez_kit.services.esummary_reply import find_uids, parse_esummary
 from entrez_kit.services.eutils import EUtils, count_page, expect_document, send_until_complete
 from entrez_kit.services.fetched_records import count_records
 from entrez_kit.services.small_replies import (
     MAX_PUBMED_RESULTS,
     ESearchReply,
+    check_citations,
     incomplete_reply_error,
     is_uid,
     malformed_error,
@@ -93,6 +95,8 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
             expect = _check_search(expect, parameters)
         elif endpoint == "esummary":
             expect = _check_summaries(expect, ids, expected)
+        elif endpoint == "elink":
+            expect = replace(expect, read=partial(check_sources, ids=ids))
 
     def send(*, fresh: bool = False) -> Reply[Any]:
         return eutils.send_built(
@@ -105,8 +109,8 @@ def answer_request(eutils: EUtils, request: "Request", sets: ResultSets) -> Repl
         )
 
     if endpoint == "efetch" and expected:
-        count = partial(count_records, pattern=expect.record, may_repeat=len(set(ids)) < len(ids))
-        return send_until_complete(send, count, expected)
+        may_repeat = not ids or len(set(ids)) < len(ids)  # a program may also have posted an id twice
+        return send_until_complete(send, partial(count_records, pattern=expect.record, may_repeat=may_repeat), expected)
     reply = send()
     sets.add(reply.value)
     return reply
@@ -125,19 +129,8 @@ def expect_reply(endpoint: str, parameters: Mapping[str, str], ids: Sequence[str
         # A record that is requested twice may be sent twice, which the readers of flat files reject.
         return replace(expect, read=bytes) if len(set(ids)) < len(ids) else expect
     if endpoint == "ecitmatch":
-        return Expect("text", read=_read_citations)
+        return Expect("text", read=partial(check_citations, bdata=parameters.get("bdata", "")))
     return expect_document(endpoint, mode or "xml") if mode in ("", "xml", "json") else Expect("any")
-
-
-def _read_citations(content: bytes) -> bytes:
-    """Return a reply of ECitMatch.
-
-    Raises:
-        UpstreamError: its last line is cut.
-    """
-    if not content.endswith((b"\n", b"\r")):
-        raise malformed_error("ecitmatch", "the last line is truncated", "truncated")
-    return content
 
 
 def _check_search(expect: Expect, parameters: Mapping[str, str]) -> Expect:
@@ -172,7 +165,7 @@ def _check_summaries(expect: Expect, ids: Sequence[str], expected: int) -> Expec
         if not is_countable:
             return None
         answered = find_uids(document)
-        if answered.repeated:
+        if expected_uids and answered.repeated:
             raise malformed_error("esummary", "two summaries of one record")
         if expected_uids and (foreign := answered.described - expected_uids):
             raise malformed_error("esummary", f"a summary of {min(foreign)}, which was not requested")

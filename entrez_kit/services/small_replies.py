@@ -438,7 +438,23 @@ def _to_integer(value: Any) -> int:
     return number
 
 
-# ESpell and EPost
+# ECitMatch, ESpell and EPost
+
+
+def check_citations(content: bytes, bdata: str) -> bytes:
+    """Return a reply of ECitMatch, which must have a line for each citation of a request.
+
+    Raises:
+        UpstreamError: its last line is cut.
+        IncompleteReply: it has fewer lines.
+    """
+    if not content.endswith((b"\n", b"\r")):
+        raise malformed_error("ecitmatch", "the last line is truncated", "truncated")
+    received, requested = len(content.split(b"\n")) - 1, len([line for line in bdata.splitlines() if line.strip()])
+    if received < requested:
+        problem = f"{format_count(received, 'line')} for {format_count(requested, 'citation')}"
+        raise incomplete_reply_error("ecitmatch", problem, content, content)
+    return content
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,15 @@ def test_a_fault_never_yields_a_wrong_answer_and_the_next_run_is_right(drill: Dr
 
 SEARCH = "search crispr -n 5 --summaries 5 --json"
 RECORDS = ("record twice", "first for last", "hollow record")
+CUT_TEXT = ("record twice", "first for last", "last record missing", "last field cut")
 CONTRADICTED = (
     (SEARCH, "esearch", ("count below ids", "more ids than asked", "id twice", "id in letters", "empty id")),
     ("related 99000004 --json", "elink", ("link in letters",)),
     ("fetch 99000001 99000004 99000050 --json", "efetch", RECORDS),
     ("fetch 99000001 99000050 -f nbib", "efetch", ("record twice", "last field cut")),
     ("db fetch taxonomy 9606 10090 --retmode xml --json", "efetch", RECORDS),
+    ("db fetch pubmed 99000001 99000050 --rettype medline --retmode text --json", "efetch", CUT_TEXT),
+    ("db fetch pmc 99000001 99000002 --retmode xml --json", "efetch", ("record twice", "last record missing")),
     ("db fetch nuccore ZZ900001.1 --rettype fasta --json", "efetch", ("sequence cut",)),
     ("db summary gene 7157 672 --json", "esummary", (*RECORDS, "error for a uid", "rows shifted", "bit flipped")),
     ("fulltext 99000001 --json", "efetch", ("other article",)),

@@ -41,6 +41,17 @@ def count_most_in_a_second(times: list[float]) -> int:
     return most
 
 
+def _listen() -> socket.socket:
+    """Return a socket that listens on loopback.
+
+    Its connections inherit the option of the timestamps, which the bytes of a client may need before it is accepted.
+    """
+    listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+    if TIMESTAMPS is not None:
+        listening.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
+    return listening
+
+
 class ArrivalServer:
     """Answers every request with two bytes and records its arrival time by the kernel's clock, if the kernel has one.
 
@@ -49,7 +60,7 @@ class ArrivalServer:
     """
 
     def __init__(self) -> None:
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listening = _listen()
         self._listening.setblocking(False)
         self._stopped = False
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
@@ -69,8 +80,6 @@ class ArrivalServer:
                 for key, _ in ready:
                     if key.data is None:
                         connection, _ = self._listening.accept()
-                        if TIMESTAMPS is not None:
-                            connection.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
                         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                         selector.register(connection, selectors.EVENT_READ, bytearray())
                     elif isinstance(key.fileobj, socket.socket) and not self._answer(key.fileobj, key.data):
@@ -116,7 +125,7 @@ class ArrivalRelay:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         self._target = (parts.hostname, parts.port)
-        self._listening = socket.create_server(("127.0.0.1", 0), backlog=256)
+        self._listening = _listen()
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}"
         self.times: list[float] = []
 
@@ -134,8 +143,6 @@ class ArrivalRelay:
                 client, _ = self._listening.accept()
             except OSError:  # it was closed
                 return
-            if TIMESTAMPS is not None:
-                client.setsockopt(socket.SOL_SOCKET, TIMESTAMPS, 1)
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             threading.Thread(target=self._relay, args=(client,), daemon=True).start()
 

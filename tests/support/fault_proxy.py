@@ -227,6 +227,12 @@ _ID_ELEMENT: Final = re.compile(
 )
 
 
+def _remove_last(body: bytes) -> bytes:
+    """Return the body without the last of several records."""
+    found = list(_WHOLE_RECORD.finditer(body))
+    return body[: found[-1].start()] + body[found[-1].end() :] if len(found) > 1 else body
+
+
 def _hollow_out(body: bytes) -> bytes:
     """Return the body with the first record reduced to its id."""
     document = _parse_document(body)
@@ -387,6 +393,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
     "link in letters": _change_body(lambda body: re.sub(rb"(<Link>\s*<Id>)\d+", rb"\g<1>n/a", body)),
     "record twice": _change_records(lambda found: [found[0], *found], lambda found: [found[0], *found]),
     "first for last": _change_records(lambda found: [*found[:-1], found[0]], lambda found: [*found[:-1], found[0]]),
+    "last record missing": _change_body(_remove_last),
     "hollow record": _change_body(_hollow_out),
     "error for a uid": _change_body(_add_uid_error),
     "rows shifted": _change_body(_shift_ids),
@@ -442,7 +449,7 @@ FAULTS: Final[Mapping[str, Fault]] = {
 CONTRADICTIONS: Final = (
     *("count below ids", "more ids than asked", "id twice", "id in letters", "empty id", "link in letters"),
     *("record twice", "first for last", "hollow record", "error for a uid", "rows shifted", "bit flipped"),
-    *("sequence cut", "last field cut", "other article"),
+    *("last record missing", "sequence cut", "last field cut", "other article"),
 )
 """Well-formed replies that contradict themselves or the request."""
 SLOW: Final = frozenset(("slow headers", "slow body", "endless headers", "endless body", "silence", "429 soon"))

@@ -336,10 +336,11 @@ def test_a_page_of_the_ids_is_complete_without_a_warning(
     [
         ("nuccore", "fasta", b">ZZ1.1 x\nACGT\n", b">ZZ1.1 x\nACGT\nAC\n\n"),
         ("pubmed", "abstract", b"1. J. 2020.\n\nInvented.\n\n", b"1. J. 2020.\n\nInvented.\n\nPMID: 1\n"),
+        ("mesh", "full", b"1: Asthma\nA disease of the br", b"1: Asthma\nA disease of the bronchi.\n"),
         ("nuccore", "native", b"Seq-entry ::= set {\n", b'Seq-entry ::= set {\n  name "a { b"\n}\n'),
     ],
 )
-def test_a_record_that_is_cut_at_the_end_of_a_line_is_requested_again(
+def test_a_record_that_is_cut_is_requested_again(
     entrez: Any, server: Loopback, db: str, rettype: str, cut: bytes, whole: bytes
 ) -> None:
     server.then(Answer(cut, headers=TEXT), Answer(whole, headers=TEXT))
@@ -366,6 +367,46 @@ def test_summaries_that_the_document_only_lists_are_requested_again(
 
     assert read_bytes(stream) == whole
     assert len(server.seen) == 2
+
+
+LINKS = [b"<LinkSet><DbFrom>gene</DbFrom><IdList><Id>%d</Id></IdList></LinkSet>" % uid for uid in (1, 2)]
+CHECKS = [
+    b"<LinkSet><DbFrom>gene</DbFrom><IdCheckList><Id HasLinkOut='Y'>%d</Id></IdCheckList></LinkSet>" % uid
+    for uid in (1, 2)
+]
+CITATIONS = [{"journal": "j", "year": "2000", "volume": "1", "first_page": page, "key": page} for page in "12"]
+
+
+@pytest.mark.parametrize(
+    ("name", "keywords", "short", "whole"),
+    [
+        ("elink", {"id": ["1", "2"]}, b"<eLinkResult>%b</eLinkResult>" % LINKS[0], b"".join(LINKS)),
+        ("elink", {"id": ["1", "2"], "cmd": "lcheck"}, b"<eLinkResult>%b</eLinkResult>" % CHECKS[1], b"".join(CHECKS)),
+        (
+            "elink",
+            {"id": ["1", "2"], "retmode": "json"},
+            b'{"linksets": [{"ids": ["1"], "linksetdbs": [{"links": ["2"]}]}]}',
+            b'{"linksets": [{"ids": ["1"]}, {"ids": ["2"]}]}',
+        ),
+        ("elink", {"id": ["1", "2"], "retmode": "json"}, b'{"linksets": []}', b'{"linksets": [{"ids": ["1", "2"]}]}'),
+        ("ecitmatch", {"bdata": CITATIONS}, b"j|2000|1|1||1|11\n", b"j|2000|1|1||1|11\nj|2000|1|2||2|NOT_FOUND\n"),
+    ],
+)
+def test_a_reply_without_some_of_the_inputs_is_requested_again_and_reported_if_ncbi_repeats_it(
+    entrez: Any, server: Loopback, name: str, keywords: dict[str, Any], short: bytes, whole: bytes
+) -> None:
+    if whole.startswith(b"<"):
+        whole = b"<eLinkResult>%b</eLinkResult>" % whole
+    keywords |= {"db": "pubmed"} | ({"dbfrom": "gene"} if name == "elink" else {})
+    server.always = Answer(short)
+    with pytest.warns(UserWarning, match=f"{name} reply of NCBI has fewer records"):
+        assert read_bytes(getattr(entrez, name)(**keywords)) == short
+
+    server.then(Answer(short), Answer(whole))
+    assert read_bytes(getattr(entrez, name)(**keywords)) == whole
+    requested = len(server.seen)
+    assert read_bytes(getattr(entrez, name)(**keywords)) == whole
+    assert len(server.seen) == requested
 
 
 def test_the_last_pages_of_a_result_set_are_short_without_a_warning(entrez: Any, server: Loopback) -> None:

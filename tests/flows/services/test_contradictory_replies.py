@@ -19,7 +19,9 @@ from entrez_kit.pubmed.record_batches import RecordBatches
 from entrez_kit.pubmed.resolution import ask_converter
 from entrez_kit.services import Services
 from entrez_kit.services.europe_pmc import has_id
+from entrez_kit.services.eutils import EUtils
 from entrez_kit.services.fetched_records import check_records
+from entrez_kit.services.transport import Reply
 
 Ask = Callable[[Services], Any]
 
@@ -175,6 +177,12 @@ LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hi
             ABSTRACTS, b"1. J.\n\nPMID: 1\n\n2. J.\n\nPMID: 2\n", b"1. J.\n\nPMID: 1\n\n2. J.\n", id="abstracts: cut"
         ),
         pytest.param(GENES, b"\n1. A\nOfficial\n\n2. B\nOfficial\n", b"\n1. A\nOfficial\n", id="numbered text"),
+        pytest.param(
+            GENES,
+            b"\n1. A\nOfficial\n\n2. B\nOfficial\n",
+            b"\n1. A\nOfficial\n\n2. B\nOff",
+            id="numbered text: cut in a line",
+        ),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\n", id="asn.1: a record missing"),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\nSeq ::= {\n a 1\n", id="asn.1: cut"),
         pytest.param(*LINKS, write_links("5", "n/a"), id="elink: not a number"),
@@ -272,6 +280,29 @@ def test_records_without_a_reader_are_requested_again_until_all_ids_are_there_or
 
     assert (reply.content, reply.is_complete) == (again.content, again.is_complete)
     assert (reply.content, reply.is_complete, requested) == (whole if is_complete else short, is_complete, 2)
+
+
+@pytest.mark.parametrize(
+    ("ask", "short", "whole"),
+    [
+        (lambda e: e.elink(dbfrom="gene", ids=["7", "8"]), write_links("5"), write_links("5", source="7</Id><Id>8")),
+        (
+            lambda e: e.ecitmatch(bdata="j|1|1|1||a|\rj|1|1|2||b|"),
+            b"j|1|1|1||a|9\n",
+            b"j|1|1|1||a|9\nj|1|1|2||b|NOT_FOUND\n",
+        ),
+    ],
+)
+def test_results_without_a_reader_are_requested_again_and_marked_if_ncbi_omits_some(
+    tmp_path: Path, ask: Callable[[EUtils], Reply[bytes]], short: bytes, whole: bytes
+) -> None:
+    with open_workbench(tmp_path, always=Answer(body=short)) as bench:
+        omitted = ask(bench.eutils)
+        bench.server.then(Answer(body=short), Answer(body=whole))
+        reply = ask(bench.eutils)
+
+    assert (omitted.content, omitted.is_complete) == (short, False)
+    assert (reply.content, reply.is_complete, reply.attempts) == (whole, True, 2)
 
 
 @pytest.mark.parametrize(("hits", "is_error"), [((2,), True), ((), False)])

@@ -44,10 +44,14 @@ JSON_BODIES = {
 Ask = Callable[[EUtils], Reply]
 
 
+def read_parameters(request: Any) -> dict[str, str]:
+    """Return the parameters of a request."""
+    return dict(parse_qsl(request.body.decode() if request.body else urlsplit(request.url).query))
+
+
 def read_ids(request: Any) -> list[str]:
     """Return the different ids of a request; of a result set one."""
-    query = request.body.decode() if request.body else urlsplit(request.url).query
-    return list(dict.fromkeys(dict(parse_qsl(query)).get("id", "1").split(",")))
+    return list(dict.fromkeys(read_parameters(request).get("id", "1").split(",")))
 
 
 def summarize(request: Any) -> tuple[int, dict[str, str], bytes]:
@@ -60,6 +64,11 @@ def fetch(request: Any) -> tuple[int, dict[str, str], bytes]:
     """Answer with a record of every requested id; of a result set with one."""
     form = "<PubmedArticle><MedlineCitation><PMID>{}</PMID></MedlineCitation></PubmedArticle>"
     return 200, {}, BODIES["efetch"] + "".join(map(form.format, read_ids(request))).encode() + b"</PubmedArticleSet>"
+
+
+def match(request: Any) -> tuple[int, dict[str, str], bytes]:
+    """Answer with a line for every citation."""
+    return 200, {}, BODIES["ecitmatch"] * len(read_parameters(request)["bdata"].splitlines())
 
 
 class NoLimiter:
@@ -82,7 +91,7 @@ def ncbi_mock() -> Iterator[responses.RequestsMock]:
         for endpoint, body in BODIES.items():
             for method in ("GET", "POST"):
                 address = f"{BASE}/{endpoint}.{'cgi' if endpoint == 'ecitmatch' else 'fcgi'}"
-                if callback := {"esummary": summarize, "efetch": fetch}.get(endpoint):
+                if callback := {"esummary": summarize, "efetch": fetch, "ecitmatch": match}.get(endpoint):
                     mock.add_callback(method, address, callback=callback, content_type="text/xml")
                 else:
                     mock.add(method, address, body=body, content_type="text/xml")
