@@ -32,6 +32,7 @@ from entrez_kit.commands import _app
         (["gene", "search", "TP53", "BRCA1", "--page-size", "5"], "--page-size cannot be used with a list", "Omit it"),
         (["related", "abc"], "ID must be a PMID, PMCID or DOI (got 'abc').", "Give a PMID"),
         (["db", "link", "gene", "7157"], "'gene' is the name of a database, not an id.", "--from gene"),
+        (["serve", "--auth", "foo"], "The option --auth does not exist.", "serve --help` shows the usage."),
         (["europepmc", "x", "--source", "foo"], "(got 'foo').", "Correct --source"),
         (["related", "1", "--type", "citation_formats", "-n", "5"], "--max-results cannot be used with", "Omit it"),
         (["db", "link", "7157"], "The database pubmed has no record of 7157.", "Check the ids and --from"),
