@@ -25,7 +25,7 @@ _OLD_OFFICE: Final = FileKind(
     "Save it as .docx or .csv without a password, or as .pdf or .txt.",
 )
 _RICH_TEXT: Final = FileKind("rich text (.rtf)", _AS_DOCUMENT)
-_WEB_PAGE: Final = FileKind("a web page", _AS_DOCUMENT)
+_WEB_PAGE: Final = FileKind("a web page", f"{_AS_DOCUMENT} If it should be another file, download it again.")
 OTHER_DOCUMENTS: Final = (_OLD_OFFICE, _RICH_TEXT, _OPEN_DOCUMENT, _WEB_PAGE)
 """Documents in formats that are not read, also in the place of a Word document or a PDF."""
 _BY_SUFFIX: Final = {
