@@ -43,6 +43,13 @@ def is_file(name: str) -> bool:
     return False
 
 
+def is_folder(name: str) -> bool:
+    """Return whether an argument is the name of a folder; a text that cannot be a name is not."""
+    with suppress(OSError, ValueError):
+        return bool(name) and Path(name).is_dir()
+    return False
+
+
 def name_file(path: Path) -> str:
     """Return the name of a file in messages."""
     return "standard input" if str(path) == STDIN else str(path)

@@ -29,7 +29,7 @@ from entrez_kit.base.identifiers import read_identifier
 from entrez_kit.base.input_files import cannot_read_error, open_input, read_input, read_lines, too_large
 from entrez_kit.base.tables import MAX_CELL, TABLE_SUFFIXES, TableError, name_cells, read_rows
 
-from ._files import get_stdin, is_file, read_content
+from ._files import get_stdin, is_file, is_folder, read_content
 from ._state import STDIN, usage_error
 
 MAX_IDS: Final = 2_000_000
@@ -103,14 +103,18 @@ def read_ids(
 
 
 def refuse_file_name(argument: str, is_known: Callable[[str], bool]) -> None:
-    """Refuse the name of a file in the place of an identifier.
+    """Refuse the name of a file or folder in the place of an identifier.
 
     Raises:
-        InvalidInput: the argument is the name of a file, and not an identifier.
+        InvalidInput: the argument is the name of a file or folder, and not an identifier.
     """
-    if not is_known(argument) and is_file(argument):
+    if is_known(argument):
+        return
+    if is_file(argument):
         hint = f"Add -i before it to read ids from it: -i {quote(argument)}."
         raise usage_error(f"{argument} is a file, not an id.", argument, hint)
+    if is_folder(argument):
+        raise usage_error(f"{argument} is a folder, not an id.", argument, "Give ids, or -i and a file with ids.")
 
 
 def _unnamed_error(references: Sequence[str], files: Sequence[Path]) -> InvalidInput:

@@ -78,13 +78,15 @@ def read_inputs(
     Raises:
         InvalidInput: no ids were given, or they cannot be read.
     """
-    if not typed and not files:
+    if STDIN in (typed or ()) and is_terminal(sys.stdin):
+        note(ctx, f"Type {noun}, one or more per line. End with Ctrl-D.")
+    ids = read_ids(typed or (), files or (), kind=kind)
+    has_stdin = STDIN in (*(typed or ()), *map(str, files or ()))
+    if not ids and not has_stdin:
         raise error(
             f"No {noun} were given.", invalid_input=field, recovery_hint=hint, details={"reason": "no_identifiers"}
         )
-    if STDIN in (typed or ()) and is_terminal(sys.stdin):
-        note(ctx, f"Type {noun}, one or more per line. End with Ctrl-D.")
-    return read_ids(typed or (), files or (), kind=kind)
+    return ids
 
 
 NAME_ARTICLES: Final = "Give PMIDs, PMCIDs or DOIs; - reads them from standard input, -i FILE from a file."

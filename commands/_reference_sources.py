@@ -1,6 +1,6 @@
 """References of files, lists, manuscripts and published articles, as check, merge, review and verify read them."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +15,7 @@ from entrez_kit.references.check.accepted import Accepted, find_accepted
 from entrez_kit.references.files.references import Reference
 
 from ._files import name_file, read_content, read_sibling
-from ._id_lists import NOT_IDENTIFIERS, read_identifiers
+from ._id_lists import ARTICLES, NOT_IDENTIFIERS, read_identifiers
 from ._pipeline import get_state
 from ._state import STDIN, usage_error
 
@@ -153,6 +153,11 @@ def _refuse_in_text(in_text: bool) -> None:
         raise usage_error("--in-text needs the text of a manuscript.", "in_text", "Name a .docx, .tex or .md file.")
 
 
+_LISTED: Final = replace(
+    ARTICLES, hint=" `entrez-kit convert FILE --to ris` makes a RIS file from a table of references."
+)
+
+
 def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[Reference], list[Warn]] | None:
     """Read a list of identifiers, or of written references if a line is not an identifier.
 
@@ -163,7 +168,7 @@ def _read_list(content: bytes, text: str, name: str, suffix: str) -> tuple[list[
     from entrez_kit.references.files.reference_files import PLAIN_TEXT
 
     try:
-        return [_build_reference(text) for text in read_identifiers(BytesIO(content), name)], []
+        return [_build_reference(text) for text in read_identifiers(BytesIO(content), name, _LISTED)], []
     except InvalidInput as exc:
         if exc.details.get("reason") != NOT_IDENTIFIERS or suffix.lower() not in PLAIN_TEXT:
             raise

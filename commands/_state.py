@@ -252,6 +252,8 @@ class State:
         self.plan: Plan | None = None
         self.command: Any = None
         self.printed_messages: set[str] = set()
+        self.option_names: dict[str, str] = {}
+        """Names of arguments in messages that depend on the options that were given."""
         self.log_note: str | None = None
         self.recorder: Recorder | None = None
         self.replay: Replay | None = None
@@ -325,7 +327,7 @@ class State:
         """The texts of the terminal, with the options of the command that runs."""
         from ._frontend import Terminal, name_options  # most calls print no note
 
-        return Terminal(name_options(self.command) if self.command is not None else None)
+        return Terminal({**(name_options(self.command) if self.command is not None else {}), **self.option_names})
 
     def warn_of_demo(self, trace: "Trace | None" = None) -> None:
         """Print that the demo answers, if it was requested.

@@ -41,7 +41,8 @@ def convert_usage_error(exc: typer.TyperException) -> InvalidInput:
     if unknown and ctx is not None:
         kind, quote, word = unknown.groups()
         message = f"The {kind} {quote}{cut_middle(word, MAX_VALUE)}{quote} does not exist."
-        return usage_error(message, argument, _suggest(word, ctx) or _list_commands(ctx) or hint)
+        listed = _list_commands(ctx) if kind == "command" else ""
+        return usage_error(message, argument, _suggest(word, ctx) or listed or hint)
     if extra := _UNEXPECTED.match(message):
         message = f"Unexpected argument: {cut_middle(extra[1], MAX_VALUE)}"
     elif valueless := _NO_VALUE.match(message):

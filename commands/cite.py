@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import count, repeat
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from entrez_kit.base.frontend_text import FrontendText, describe_wrong_value
+from entrez_kit.base.frontend_text import FrontendText, describe_wrong_value, format_count, join_names
 from entrez_kit.base.invisible import remove_invisible
 from entrez_kit.base.output_formats import BY_NAME, Family
 from entrez_kit.citations.format_citations import FORMAT_CITATIONS, Citations, CitationsResult, Cited
@@ -29,6 +29,9 @@ from ._options import App, FilesOfIds, build_ids_argument, build_option, request
 from ._pipeline import build_request, get_state, plan, run, warn, was_typed
 from ._reference_files import describe_entry, read_reference_files, select_files, write_references
 from ._state import TEXT_SUFFIXES, Plan, accept_formats, get_formats, usage_error
+
+if TYPE_CHECKING:
+    from entrez_kit.references.merge.entries import Entry
 
 app = App()
 
@@ -206,12 +209,17 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         return
     items = [build_item(entry, for_style=True) for entry in entries]
     markup: Any = "markdown" if output.format.is_markdown else "plain"
-    texts = {
-        style: ["".join(convert_records([entry], style)) for entry in entries]
-        if style in FILES
-        else format_styled_entries(items, style, markup)
-        for style in styles
-    }
+    bare = [number for number, item in enumerate(items) if not _CITED & set(item)]
+    texts: dict[str, list[str]] = {}
+    for style in styles:
+        if style in FILES:
+            texts[style] = ["".join(convert_records([entry], style)) for entry in entries]
+            continue
+        texts[style] = format_styled_entries(items, style, markup)
+        for number in bare:
+            texts[style][number] = entries[number].reference.text or texts[style][number]
+    if not set(styles) <= set(FILES):
+        _warn_of_bare(ctx, [entries[number] for number in bare])
     cited = [
         {**describe_entry(entry, number), "citations": {style: texts[style][number - 1] for style in styles}}
         for number, entry in enumerate(entries, start=1)
@@ -230,6 +238,24 @@ def _cite_files(ctx: typer.Context, output: Plan, files: list[Path], styles: lis
         text="".join(lines) if is_text else None,
         between="",
     )
+
+
+_CITED: Final = frozenset(("title", "author", "container-title"))
+"""The fields of which a record needs one to be cited."""
+
+
+def _warn_of_bare(ctx: typer.Context, entries: "Sequence[Entry]") -> None:
+    """Warn about records that have only a text, which is printed as it is, or only an identifier."""
+    from entrez_kit.references.merge.convert_records import name_record
+
+    texts = [f"{name_record(entry)} of {entry.file}" for entry in entries if entry.reference.text]
+    others = [f"{name_record(entry)} of {entry.file}" for entry in entries if not entry.reference.text]
+    if texts:
+        count = format_count(len(texts), "reference is only a text, which is", "references are only texts, which are")
+        warn(ctx, f"{count} printed as written: {join_names(texts)}.")
+    if others:
+        count = format_count(len(others), "record has", "records have")
+        warn(ctx, f"{count} no title and no author: {join_names(others)}. To cite the records of ids, add -i: -i FILE.")
 
 
 def _warn_of_status(ctx: typer.Context, citations: Citations) -> None:

@@ -125,7 +125,7 @@ def search_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfSy
             recovery_hint="Name a symbol or words; - reads symbols from standard input, -i FILE from a file.",
             details={"reason": "no_query"},
         )
-    if len(words) == 1:
+    if len(words) == 1 and Path(words[0]).suffix:
         refuse_file_name(words[0], _is_symbol)
     request = build_request(ctx, SEARCH_GENES, {**options, "query": " ".join(words)})
     view: View[GenePage] = View(

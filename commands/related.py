@@ -18,7 +18,7 @@ from ._formats.fields import Record, build_columns
 from ._formats.rows import refuse_lines_in_cells
 from ._ids import NAME_ARTICLES, read_inputs, run_each
 from ._options import REGISTRATIONS, App, FilesOfIds, build_ids_argument, build_option, request_options
-from ._pipeline import describe_rest, note, plan, refuse_without, report_omitted, was_typed
+from ._pipeline import describe_rest, note, plan, refuse_beside, refuse_without, report_omitted, was_typed
 from ._state import accept_formats
 from ._views.text import get_standing_status
 
@@ -73,6 +73,7 @@ def related_command(ctx: typer.Context, options: dict[str, Any], input: FilesOfI
     if options["depth"] == 1:
         refuse_without(ctx, "budget", "--depth 2 or more")
     if kind == CITATIONS:
+        refuse_beside(ctx, "max_related_results", f"--type {CITATIONS}", "Omit it: one article is cited.")
         is_default = not was_typed(ctx, "citation_styles")
         refuse_lines_in_cells(plan(ctx), read_styles(options["citation_styles"]), is_default=is_default)
     run_each(

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from entrez_kit.base.errors import Exit
-from entrez_kit.base.frontend_text import format_count
+from entrez_kit.base.frontend_text import format_count, join_names
 from entrez_kit.base.output_formats import Family
 from entrez_kit.core.operation import Operation
 from entrez_kit.reviews.dedupe_records import DEDUPE_RECORDS
@@ -226,7 +226,9 @@ def _describe_rest(result: ScreenImportResult) -> str:
         ),
     )
     listed = " and ".join(f"{format_count(number, 'row')} {what}" for number, what, _ in groups if number)
-    return " ".join([f"Not applied: {listed}.", *(advice for number, _, advice in groups if number and advice)])
+    places = join_names(row.place for row in (*result.unknown, *result.contradictory))
+    advices = (advice for number, _, advice in groups if number and advice)
+    return " ".join([f"Not applied: {listed} ({places}).", *advices])
 
 
 @app.command("report")

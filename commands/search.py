@@ -237,6 +237,9 @@ def search_command(
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")
         _check_since(since)
         options["date_range"] = {**options.get("date_range", {}), "min_date": since, "date_type": "edat"}
+    dates = [name for name in ("since", "min_date", "max_date") if was_typed(ctx, name)]
+    if dates:
+        get_state(ctx).option_names["date_range"] = " and ".join(f"--{name.replace('_', '-')}" for name in dates)
     request = build_request(ctx, SEARCH_ARTICLES, options)
     if request.retrieve_all:
         refuse_beside(ctx, "max_results", "--all", "Give -n N for N results, or --all for all results.")

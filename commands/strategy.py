@@ -1,6 +1,7 @@
 """`entrez-kit strategy`: translate the search strategy of a review to PubMed, and count its lines."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -20,7 +21,7 @@ from . import _views
 from ._files import name_corrected_file, name_file, read_content
 from ._formats import Sink, View
 from ._formats.fields import build_columns
-from ._id_lists import read_identifiers
+from ._id_lists import ARTICLES, read_identifiers
 from ._options import App, build_option, request_options
 from ._pipeline import build_request, note, refuse_without, run
 from ._state import STDIN, accept_formats, usage_error
@@ -241,7 +242,7 @@ def read_known(path: Path) -> list[str]:
     text = decode_file(content, name, hint=KNOWN).text
     kind = detect_kind(text, name, path.suffix.lower(), hint=KNOWN)
     if kind == "ids":
-        return list(read_identifiers(io.BytesIO(content), name))
+        return list(read_identifiers(io.BytesIO(content), name, replace(ARTICLES, hint=f" {KNOWN}")))
     references = read_reference_file(text, name, kind).references
     return [
         reference.pmid or reference.pmcid or reference.doi or reference.title or reference.key

@@ -13,35 +13,37 @@ class FileKind(NamedTuple):
 
 
 _AS_TEXT: Final = "Save it as text (.txt)."
+_AS_DOCUMENT: Final = "Save it as .docx, or as .pdf or .txt."
 WORD: Final = FileKind("a Word document", _AS_TEXT)
 PDF: Final = FileKind("a PDF", "Copy its lines into a text file.")
+# A file without a suffix, such as standard input, can be a Word document.
+ZIP: Final = FileKind("a ZIP archive or an Office document", "Save the document as text (.txt), or unpack the archive.")
 _WORKBOOK: Final = FileKind("an Excel workbook", "Save the sheet as .csv.")
-_OPEN_DOCUMENT: Final = FileKind("an OpenDocument text (.odt)", "Save it as .docx, or as .pdf or .txt.")
-_ARCHIVE: Final = FileKind("a ZIP archive", "Unpack it.")
+_OPEN_DOCUMENT: Final = FileKind("an OpenDocument text (.odt)", _AS_DOCUMENT)
+_OLD_OFFICE: Final = FileKind(
+    "a Word or Excel file of the old format (.doc, .xls), or one with a password",
+    "Save it as .docx or .csv without a password, or as .pdf or .txt.",
+)
+_RICH_TEXT: Final = FileKind("rich text (.rtf)", _AS_DOCUMENT)
+_WEB_PAGE: Final = FileKind("a web page", f"{_AS_DOCUMENT} If it should be another file, download it again.")
+OTHER_DOCUMENTS: Final = (_OLD_OFFICE, _RICH_TEXT, _OPEN_DOCUMENT, _WEB_PAGE)
+"""Documents in formats that are not read, also in the place of a Word document or a PDF."""
 _BY_SUFFIX: Final = {
     **dict.fromkeys((".docx", ".docm"), WORD),
     **dict.fromkeys((".xlsx", ".xlsm"), _WORKBOOK),
     ".odt": _OPEN_DOCUMENT,
-    ".zip": _ARCHIVE,
+    ".zip": FileKind("a ZIP archive", "Unpack it."),
     ".pdf": PDF,
 }
-# A file without a suffix, such as standard input, can be a Word document.
-ZIP: Final = FileKind("a ZIP archive or an Office document", "Save the document as text (.txt), or unpack the archive.")
 _SIGNS: Final = (
     (re.compile(rb"%PDF-"), PDF),
-    (
-        re.compile(rb"\xd0\xcf\x11\xe0"),
-        FileKind(
-            "a Word or Excel file of the old format (.doc, .xls), or one with a password",
-            "Save it as .docx or .csv without a password, or as .pdf or .txt.",
-        ),
-    ),
-    (re.compile(rb"\{\\rtf"), FileKind("rich text (.rtf)", "Save it as .docx, or as .pdf or .txt.")),
+    (re.compile(rb"\xd0\xcf\x11\xe0"), _OLD_OFFICE),
+    (re.compile(rb"\{\\rtf"), _RICH_TEXT),
     (re.compile(rb"PK\x03\x04.{26}mimetypeapplication/vnd\.oasis", re.DOTALL), _OPEN_DOCUMENT),
     (re.compile(rb"PK\x03\x04"), ZIP),
     (re.compile(rb"\x1f\x8b"), FileKind("a gzip archive", "Unpack it.")),
     (re.compile(rb"\x89PNG|\xff\xd8\xff|GIF8"), FileKind("an image", "Copy the text in it into a text file.")),
-    (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), FileKind("a web page", "Save it as .docx, .pdf or .txt.")),
+    (re.compile(rb"<(?:!doctype )?html\b", re.IGNORECASE), _WEB_PAGE),
 )
 _HEAD: Final = 500
 """The number of bytes in which the signs are searched."""

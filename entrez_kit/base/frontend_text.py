@@ -140,8 +140,8 @@ def format_count(number: int, singular: str, many: str | None = None) -> str:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return names as a list in a message: the first ten, and the number of the others."""
-    listed_names = list(names)
+    """Return names as a list in a message: the first ten, and the number of the others. Long ones are truncated."""
+    listed_names = [cut_middle(name, MAX_NAME) for name in names]
     return ", ".join(listed_names[:10]) + (f" and {len(listed_names) - 10} more" if len(listed_names) > 10 else "")
 
 
@@ -171,6 +171,8 @@ def cut_middle(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit * 3 // 4]} … {text[-limit // 5 :]}"
 
 
+MAX_NAME: Final = 120
+"""Maximum characters of a name in a list of a message."""
 MAX_VALUE: Final = 60
 """Maximum characters of a value in a message."""
 

@@ -55,15 +55,15 @@ def read_toml(path: Path, notes: list[str], *, must_exist: bool = False) -> tupl
                 details={"reason": "cannot_read"},
             ) from None
     except OSError as exc:
-        problem = f"{path} cannot be read ({describe_os_error(exc)})"
+        problem = "is a folder" if isinstance(exc, IsADirectoryError) else f"cannot be read: {describe_os_error(exc)}"
         if must_exist:
             raise NotConfigured(
-                problem,
+                f"The config file {path} {problem}.",
                 invalid_input=str(path),
                 recovery_hint=FrontendText("Correct ", CONFIG, "."),
                 details={"reason": "cannot_read"},
             ) from None
-        notes.append(f"{problem}; it is ignored")
+        notes.append(f"{path} {problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too
         problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
         problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem

@@ -132,9 +132,10 @@ def _add_journal(item: Item, article: Article, journal: JournalInfo) -> None:
 def find_unclear_number(item: Item) -> str | None:
     """Return the article number of an item if readers take it for a page: a number of up to four digits.
 
-    Files have it in the field of pages, which most programs print, and in a separate field, too.
+    Files have it in the field of pages, which most programs print, and in a separate field, too. The number of a
+    preprint is part of its DOI.
     """
-    number = item.get("number") if item["type"].startswith("article") and "page" not in item else None
+    number = item.get("number") if item["type"].startswith("article-") and "page" not in item else None
     return str(number) if number and not is_article_number(str(number)) else None
 
 

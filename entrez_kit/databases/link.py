@@ -104,9 +104,8 @@ class LinkSets(BatchedOutcomes[str, LinkSet]):
     def missing_error(self) -> EntrezKitError | None:
         """Return the error for sources that do not exist or that NCBI did not answer for."""
         fields = ({"id": item.source_id, "status": item.status, "message": item.message} for item in self.missing)
-        return build_missing_ids_error(
-            self._request.source, [IdOutcome.model_validate(field) for field in fields], self.found
-        )
+        outcomes = [IdOutcome.model_validate(field) for field in fields]
+        return build_missing_ids_error(self._request.source, outcomes, self.found, argument="source")
 
     def _request_batch(self, start: int, inputs: Sequence[str]) -> list[LinkSet]:
         request = self._request

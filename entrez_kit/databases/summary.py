@@ -59,18 +59,19 @@ class SummaryResult(Warned):
 
 
 def build_missing_ids_error(
-    db: str, missing: Sequence[IdOutcome], found_count: int, rettype: str | None = None
+    db: str, missing: Sequence[IdOutcome], found_count: int, rettype: str | None = None, *, argument: str | None = None
 ) -> EntrezKitError | None:
     """Return the error for a document with missing ids.
 
     Args:
         rettype: the type of a fetch, if the type or the ids may be wrong.
+        argument: the argument that names the database, if it has a default.
     """
     messages: dict[IdStatus, str] = {
         "not_found": f"The database {db} has no record of {{}}.",
         "invalid": f"Not ids of the database {db}: {{}}.",
     }
-    cause = FrontendText("Check the ids")
+    cause = FrontendText("Check the ids", *((" and ", Argument(argument)) if argument is not None else ()))
     if rettype is not None:
         messages["not_found"] = f"The database {db} returned no record of {{}} as {rettype!r}."
         cause = FrontendText("Check ", Argument("rettype"), " (for example fasta or gb) and the ids")

@@ -290,7 +290,7 @@ def _resolve_known(search: _Search, known: Sequence[str]) -> list[KnownRecord]:
         raise InvalidInput(
             f"None of the {format_count(len(known), 'known record')} has a PMID, PMCID or DOI; the first is {first!r}."
             if len(known) > 1
-            else f"The known record {first!r} is not a PMID, PMCID or DOI.",
+            else f"The only known record, {first!r}, has no PMID, PMCID or DOI.",
             invalid_input=f"known={known[0][:MAX_QUOTED]}",
             recovery_hint="Give identifiers, one per line, or a file of references with identifiers.",
             details={"reason": "no_identifiers"},

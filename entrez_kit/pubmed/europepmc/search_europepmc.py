@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, get_args
 
 from pydantic import BeforeValidator, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
@@ -58,7 +58,7 @@ def _expand_source(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     name = value.strip().upper()
-    return SHORT_NAMES.get(name, name)
+    return SHORT_NAMES.get(name, name if name in get_args(Source) else value)
 
 
 class EuropePMCRequest(Request):

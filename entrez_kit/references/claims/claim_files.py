@@ -180,7 +180,8 @@ def _read_json(text: str, name: str, kind: str) -> Iterator[tuple[int, Mapping[A
         try:
             read = json.loads(piece)
         except (ValueError, RecursionError) as exc:
-            raise unreadable_error(name, f"line {line} is not valid JSON ({type(exc).__name__})", hint=HINT) from None
+            below = exc.lineno - 1 if isinstance(exc, json.JSONDecodeError) else 0
+            raise unreadable_error(name, "this is not valid JSON", line=line + below, hint=HINT) from None
         rows = read if isinstance(read, list) else read.get("claims", [read]) if isinstance(read, dict) else [read]
         for row in rows:
             if not isinstance(row, dict):

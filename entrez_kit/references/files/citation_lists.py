@@ -32,6 +32,7 @@ def read_citations(text: str, name: str, *, bibtex: bool) -> list[dict[str, str]
     if not citations:
         raise InvalidInput(
             f"{name} does not contain a reference.",
+            invalid_input=name,
             recovery_hint="Give a BibTeX file, or a CSV file with a header such as journal,year,volume,page,author.",
             details={"reason": "no_references"},
         )
@@ -64,6 +65,7 @@ def _read_csv_citations(text: str, file: str) -> list[dict[str, str]]:
         if not names & {column for columns in COLUMNS.values() for column in columns}:
             raise InvalidInput(
                 f"{file} has no column for references: its first line is {quote_value(', '.join(columns))}.",
+                invalid_input=file,
                 recovery_hint="Name the columns journal, year, volume, first_page, author, title or key in the first "
                 "line.",
                 details={"reason": "bad_csv"},
@@ -73,6 +75,7 @@ def _read_csv_citations(text: str, file: str) -> list[dict[str, str]]:
     except TableError as exc:
         raise InvalidInput(
             f"{file}, line {exc.line}: {exc.problem}.",
+            invalid_input=file,
             recovery_hint="Correct this line, or give the references as BibTeX.",
             details={"reason": "bad_csv"},
         ) from None

@@ -74,7 +74,7 @@ def decode_file(content: bytes, name: str, *, hint: str = HINT) -> Decoded:
         InvalidInput: the file is empty or binary.
     """
     if not content.strip():
-        raise unreadable_error(name, "the file is empty", hint=hint)
+        raise unreadable_error(name, "it is empty", hint=hint)
     if (kind := detect_file_kind(content, name)) is not None:
         raise unreadable_error(name, f"this is not a text file, but {kind.name}", hint=f"{kind.advice} {hint}")
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -308,7 +308,7 @@ def _yield_parts(content: bytes, name: str) -> Iterator[tuple[str, Any]]:
         InvalidInput: the file is not a Word document, or a part of it is too large.
     """
     if not content:
-        raise unreadable_error(name, "the file is empty")
+        raise unreadable_error(name, "it is empty")
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as package:
             if len(package.infolist()) > MAX_MEMBERS:

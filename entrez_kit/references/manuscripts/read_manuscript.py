@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from entrez_kit.base.errors import InvalidInput
-from entrez_kit.base.file_kinds import PDF, WORD, ZIP, detect_file_kind
+from entrez_kit.base.file_kinds import OTHER_DOCUMENTS, detect_file_kind
 from entrez_kit.base.frontend_text import join_names
 from entrez_kit.references.check.pasted.find_lists import HEADINGS
 from entrez_kit.references.files.references import unreadable_error
@@ -42,7 +42,7 @@ def read_manuscript(
         InvalidInput: the file cannot be read, exceeds a limit, or has no list of references.
     """
     if not content.strip():
-        raise unreadable_error(name, "the file is empty", hint=FILES)
+        raise unreadable_error(name, "it is empty", hint=FILES)
     manuscript = _read_by_suffix(content, name, suffix.lower(), beside, has_text=has_text)
     if not manuscript.references:
         raise _no_list(manuscript, name, suffix.lower())
@@ -91,7 +91,7 @@ def refuse_others(content: bytes, name: str) -> None:
         InvalidInput: the document has such a format.
     """
     kind = detect_file_kind(content, name)
-    if kind is not None and kind not in (WORD, PDF, ZIP):
+    if kind in OTHER_DOCUMENTS:
         raise unreadable_error(name, f"this is {kind.name}", hint=kind.advice)
 
 

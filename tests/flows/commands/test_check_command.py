@@ -256,7 +256,7 @@ def test_the_error_about_an_unreadable_file_names_the_file_and_the_readable_suff
     assert "reply" not in error["message"], "no service answered"
     assert "this line" not in error["recovery_hint"], "the message has no line"
     if not content:
-        assert error["message"] == f"{file}: the file is empty."
+        assert error["message"] == f"{file}: it is empty."
         assert {".bib", ".docx", ".tex", ".md", ".pdf"} <= set(re.findall(r"\.[a-z]+", error["recovery_hint"]))
 
 

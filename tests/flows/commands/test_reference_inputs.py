@@ -212,3 +212,46 @@ def test_a_database_of_a_file_that_is_not_merged_is_refused_with_the_merged_file
     assert done.status == 2
     assert read_error(done)["invalid_input"] == "source=CINAHL=export.ris"
     assert "refs.bib" in read_error(done)["message"]
+
+
+@pytest.mark.process
+def test_a_reference_that_is_only_a_text_is_cited_as_written_with_a_warning(alone: Cli) -> None:
+    text = "Doe J. Invented sleep in nurses. J Inv. 2019;3(2):101-12."
+    Path("refs.txt").write_text(f"1. {text}\n2. Roe R. Naps. J Inv. 2020;4:7.\n", encoding="utf-8")
+
+    for style in ("apa", "nature", "vancouver"):
+        done = alone("cite", "refs.txt", "--style", style, "-f", "text")
+        assert done.out.splitlines()[0] == text
+        assert "2 references are only texts, which are printed as written: 1 of refs.txt, 2 of refs.txt." in done.err
+    assert "only texts" not in alone("cite", "refs.txt", "--style", "ris", "--json").err
+
+
+@pytest.mark.process
+def test_a_record_that_is_only_an_identifier_is_named_with_the_option_that_reads_ids(alone: Cli) -> None:
+    Path("ids.txt").write_text("99000001\n", encoding="utf-8")
+
+    done = alone("cite", "ids.txt", "--style", "apa", "-f", "text")
+
+    assert "1 record has no title and no author: 1 of ids.txt." in done.err
+    assert "-i FILE" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("check", "table.csv"), "entrez-kit convert FILE --to ris"),
+        (("strategy", "recall", "s.txt", "--known", "table.csv"), "Give a file of identifiers"),
+        (("fetch", "-i", "table.csv"), "entrez-kit check FILE"),
+    ],
+)
+def test_a_table_of_references_in_the_place_of_ids_is_refused_with_advice_for_the_command(
+    alone: Cli, words: tuple[str, ...], advice: str
+) -> None:
+    Path("s.txt").write_text("1. crispr\n", encoding="utf-8")
+    Path("table.csv").write_text("title,doi\nSleep,10.5555/a\n", encoding="utf-8")
+
+    error = read_error(alone(*words))
+
+    assert error["message"].startswith("table.csv has no column pmid")
+    assert advice in error["recovery_hint"]
+    assert words[0] == "fetch" or "entrez-kit check" not in error["recovery_hint"]

@@ -115,7 +115,7 @@ def test_a_claim_found_in_a_retracted_article_names_the_retraction(cli: Cli, tmp
         ("x.csv", "a,b\n1,2\n", "the columns claim and id"),
         ("x.md", "Nothing is cited.\n", "no sentence of this"),
         ("x.xlsx", "PK\x03\x04 nothing", "claims cannot be read from this type of file"),
-        ("x.csv", "", "the file is empty"),
+        ("x.csv", "", "it is empty"),
     ],
 )
 def test_files_without_a_claim_are_rejected_with_the_reason(

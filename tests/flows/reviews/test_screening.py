@@ -253,7 +253,7 @@ def test_the_next_step_depends_on_why_rows_were_not_applied(cli: Cli, review: Pa
     disagreement = write_table({"id": one[0], "decision": "", "notes": notes})
     for options in ((), ("--replace",)):
         done, _ = import_decisions(cli, disagreement, *options)
-        assert "1 row with different decisions on one record. Resolve" in done.err
+        assert "1 row with different decisions on one record (decided.csv, line 2). Resolve" in done.err
         assert "--replace" not in done.err
     assert import_decisions(cli, decide((one[0], "include")))[0].status == 0
 
@@ -263,6 +263,7 @@ def test_the_next_step_depends_on_why_rows_were_not_applied(cli: Cli, review: Pa
 
     for text in (
         "1 row of unknown records",
+        "(decided.csv, line ",
         "1 row with several matching records",
         "1 row in conflict with earlier decisions",
         "--replace replaces earlier decisions.",

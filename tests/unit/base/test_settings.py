@@ -499,7 +499,7 @@ def test_a_user_config_that_cannot_be_opened_causes_one_notice(sources: Sources)
     loaded = sources.load()
 
     assert len(loaded.notes) == 1
-    assert "cannot be read" in loaded.notes[0]
+    assert "is a folder; it is ignored" in loaded.notes[0]
     assert str(sources.user_file) in loaded.notes[0]
 
 
@@ -522,7 +522,7 @@ def test_a_named_config_must_exist_and_be_readable(sources: Sources, tmp_path: P
         load_settings(environ=sources.environ, config_file=missing)
     with pytest.raises(NotConfigured, match=r"missing\.toml does not exist"):
         sources.load(ENTREZ_KIT_CONFIG=str(missing))
-    with pytest.raises(NotConfigured, match="cannot be read"):
+    with pytest.raises(NotConfigured, match="is a folder"):
         sources.load(ENTREZ_KIT_CONFIG=str(tmp_path))
 
 

@@ -162,7 +162,7 @@ def test_a_pmcid_column_needs_no_letters() -> None:
     [
         ("a,b\n1,2\n", "csv", "claim and id .* has a, b"),
         ("claim,id\n", "csv", "not contain a claim"),
-        ("{not json", "json", "line 1 is not valid JSON"),
+        ("{not json", "json", "line 1: this is not valid JSON"),
         ("[1]", "json", "not an object"),
         ("Nothing is cited.", "md", "no sentence of this"),
         ("It moves [@nobody].", "md", "No PMID, PMCID or DOI is known for these citations: @nobody"),
