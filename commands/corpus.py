@@ -334,6 +334,7 @@ def reindex_command(
     """Rebuild the data derived from the records: quality, passages, word index and missing vectors.
 
     Run it after a change of the embeddings model. You can interrupt it and run it again.
+    entrez-kit corpus reindex
     """
     from entrez_kit.corpus.indexing import DELIVERING, INDEXING, reindex
 

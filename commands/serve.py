@@ -136,7 +136,8 @@ def token_command(
 ) -> None:
     """Issue a bearer token for serve over HTTP, signed with MCP_AUTH_SECRET_KEY.
 
-    Prints only the token; --json adds its subject, scopes and expiry.
+    The command prints only the token; --json adds its subject, scopes and expiry.
+    entrez-kit serve token --subject alice --ttl 7d --scope pubmed --scope gene
     """
     from entrez_kit.server.auth import issue_token, read_scopes, read_ttl
 

@@ -108,7 +108,7 @@ def read_rows(lines: Iterable[str], delimiter: str) -> Iterator[Row]:
 
 
 def check_last_row(rows: Sequence[Row], text: str) -> None:
-    """Check that a file does not end inside of its last row: only this row lacks cells, and its line has no end.
+    """Check that a file does not end inside its last row: only this row lacks cells, and its line has no end.
 
     Raises:
         TableError: the file is incomplete.
@@ -118,7 +118,7 @@ def check_last_row(rows: Sequence[Row], text: str) -> None:
         return
     line, cells = rows[-1]
     if 0 < len(cells) < max(widths):
-        raise TableError("the file ends inside of this row, so the file is incomplete", line)
+        raise TableError("the file ends inside this row, so the file is incomplete", line)
 
 
 class _CountedLines(Iterator[str]):
@@ -146,7 +146,7 @@ def _read_quoted(line: str, next_lines: Iterable[str], delimiter: str, first_lin
         return next(csv.reader(chain((line,), next_lines), delimiter=delimiter, strict=True))
     except csv.Error as exc:
         is_quotation = "expected after" in str(exc) or "end of data" in str(exc)
-        problem = "a quotation mark of this row is not closed, or not doubled inside of a cell"
+        problem = "this row has a quotation mark that is not closed, or not doubled inside a cell"
         raise TableError(problem if is_quotation else str(exc), first_line) from None
 
 

@@ -256,7 +256,7 @@ class _Fetcher:
 def update_copy(
     settings: Settings, name: str, source: FileSource, *, report_plan: Callable[[ImportPlan], None] | None = None
 ) -> CopyImportResult:
-    """Apply what is new since the last mirror or import.
+    """Apply the files that NLM has published since the last mirror or import.
 
     Raises:
         EntityNotFound: the copy does not exist.

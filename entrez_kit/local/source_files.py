@@ -74,9 +74,7 @@ class SourceFile:
         for kind, start in _STARTS:
             if head.lstrip().startswith(start) or (kind == "journals" and head.lstrip(b"- \r\n\t").startswith(start)):
                 return kind
-        raise unusable_file_error(
-            self.path, "it is neither PubMed XML nor another file that can be imported", "unknown_file"
-        )
+        raise unusable_file_error(self.path, "it is not PubMed XML or another file for imports", "unknown_file")
 
     def read_events(self) -> Iterator[FileEvent]:
         """Yield the records and deletions of the file. The whole file was read and is valid when this ends.

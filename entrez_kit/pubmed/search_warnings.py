@@ -108,7 +108,7 @@ def explain_empty_result(services: Services, request: SearchRequest, reply: ESea
     if request.explain or services.settings.answers_in_process:  # else each count is a request over the network
         count = partial(count_matches, services, request.drop_filters(filters))
         warnings = warn_about_emptying_part(query, reply, count)
-    return warnings + suggest_spelling(services, query, "No results. ")
+    return warnings + suggest_spelling(services, query)
 
 
 def warn_about_types(names: Sequence[str]) -> list[Warn]:
@@ -185,7 +185,7 @@ def warn_about_emptying_part(term: str, reply: ESearchReply, count: Callable[[st
     return []
 
 
-def suggest_spelling(services: Services, query: str, prefix: str = "") -> list[Warn]:
+def suggest_spelling(services: Services, query: str) -> list[Warn]:
     """Return NCBI's spelling suggestion as a warning; if ESpell fails, warn that it is missing."""
     try:
         suggestion = services.eutils.espell(term=query, db="pubmed").value.corrected
@@ -193,7 +193,7 @@ def suggest_spelling(services: Services, query: str, prefix: str = "") -> list[W
         return [Warn(code="spelling_unavailable", message=f"NCBI's spelling suggestion is missing: {exc.message}")]
     if not suggestion or suggestion.lower() == query.lower():
         return []
-    return [Warn(code="spelling_suggestion", message=f"{prefix}Did you mean: {suggestion}")]
+    return [Warn(code="spelling_suggestion", message=f"Did you mean: {suggestion}")]
 
 
 def _join_names(names: Sequence[Argument], conjunction: str) -> FrontendText:

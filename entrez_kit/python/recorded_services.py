@@ -42,6 +42,6 @@ def refuse_both(record: object, replay: object) -> None:
         raise InvalidInput(
             FrontendText(Argument("record"), " cannot be used with ", Argument("replay"), "."),
             invalid_input=f"record={record}",
-            recovery_hint="Give only one of them. A replay has the requests of its recording.",
+            recovery_hint="Give only one of them. A replay sends no requests that could be recorded.",
             details={"reason": "bad_usage"},
         )

@@ -150,7 +150,7 @@ def build_flow(
 
 @dataclass(frozen=True, slots=True)
 class _JudgedWork:
-    """A work with its fate.
+    """A work, and the last box of the flow diagram that it reaches.
 
     Args:
         is_main: whether a database or register has it, not only other methods.

@@ -84,7 +84,7 @@ def _find_obstacle(folder: Path) -> str | None:
     if not folder.is_dir():
         return "it is a file"
     if (folder / FILE).exists():
-        return f"it is the folder of a review, with {FILE}"
+        return f"it already has a review ({FILE})"
     others = sorted(path.name for path in folder.iterdir() if path.name not in _ALLOWED)
     return f"it already contains {others[0]}" if others else None
 

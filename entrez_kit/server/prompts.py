@@ -65,16 +65,15 @@ LITERATURE_REVIEW: Final = Recipe(
             "pubmed_search_articles",
             "Call pubmed_search_articles with a query of MeSH terms and free words (synonyms joined by OR, concepts by "
             "AND){since}, max_results {max_articles}, fetch_brief_summaries {summaries}, snippet_characters 300. Read "
-            "`warnings` and "
-            "`query_translation`: if PubMed dropped a phrase or changed its meaning, correct the query and search "
-            "again. Note total_found. A second search for reviews alone (filter_by_publication_types "
+            "`warnings` and `query_translation`: if PubMed dropped a phrase or changed its meaning, correct the query "
+            "and search again. Note total_found. A second search for reviews only (filter_by_publication_types "
             '["Review", "Systematic Review"]) shows what is settled.',
         ),
         (
             "pubmed_fetch_contents",
             "Choose the most relevant PMIDs by their summaries and call pubmed_fetch_contents for up to {max_articles} "
             'of them, with fields ["title", "abstract_text", "publication_types", "retraction_status"]. '
-            "Look at `retraction_status` first: do not rely on retracted articles, and say so if one would have "
+            "Check `retraction_status` first: do not rely on a retracted article, and report it if it would have "
             "mattered.",
         ),
         (
@@ -118,13 +117,13 @@ GENE_DOSSIER: Final = Recipe(
         ),
         (
             "get_gene",
-            "Call get_gene with its id. If `status` is replaced, call get_gene again with `replaced_by`; if it is "
+            "Call get_gene with its id. If `status` is replaced, describe the gene in `successor`; if it is "
             "discontinued, state that first.",
         ),
         ("get_pubmed_links", "Call get_pubmed_links with the id and limit 20. Note total_count."),
         (
             "pubmed_fetch_contents",
-            "Call pubmed_fetch_contents for these PMIDs. Leave out retracted articles and say that you did.",
+            "Call pubmed_fetch_contents for these PMIDs. Omit retracted articles, and name them.",
         ),
         (
             "pubmed_search_articles",

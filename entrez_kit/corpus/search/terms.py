@@ -101,7 +101,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def find_stems(words: Iterable[str]) -> Mapping[str, str]:
-    """Return a table that has the stem of each of some normalized words, and of other words.
+    """Return a table of stems that has at least these normalized words.
 
     M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, 130-137, with the author's later changes
     (``bli``, ``logi``), as SQLite's FTS5 has it.

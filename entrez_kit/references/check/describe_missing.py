@@ -71,7 +71,7 @@ def _describe_place(candidates: Candidates) -> str:
     agency = candidates.agencies.get(doi or "")
     facts = ["PubMed has no such article" if agency else "possibly made up: PubMed has no such article"]
     if place.journal in candidates.unknown_journals:
-        facts.append(f"the journal {place.journal} is not known to NCBI")
+        facts.append(f"NCBI does not know the journal {place.journal}")
     else:
         there = f"volume {place.volume}, page {place.first_page}"
         facts.append(f"NCBI knows the journal {place.journal}, and PubMed has no article at {there} of {place.year}")

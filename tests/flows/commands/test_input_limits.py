@@ -141,7 +141,7 @@ def test_a_file_without_an_end_is_refused_with_the_limit(
     assert error["code"] == "INVALID_INPUT"
     if kind in ("device", "sparse file"):
         # Commands that find out the kind of a file read its beginning.
-        kinds = {"local": "neither PubMed XML nor another file that can be imported", "--mesh": "no MeSH descriptors"}
+        kinds = {"local": "not PubMed XML or another file for imports", "--mesh": "no MeSH descriptors"}
         assert next((text for word, text in kinds.items() if word in call), "which is the maximum") in error["message"]
     if kind == "pipe":
         assert ("cannot be read" if call[0] == "sandbox" else "no program wrote to this pipe") in error["message"]

@@ -183,7 +183,7 @@ def test_a_damaged_file_is_rejected_as_a_whole_and_named(tmp_path: Path, content
     [
         ("a.xml", _WHOLE[:-60], "it ends after 2 complete records", "Download or export the file again"),
         ("a.xml", b"", "it is empty", "Download or export the file again"),
-        ("a.xml", b"<html/>", "neither PubMed XML nor another file", "Give files of the PubMed baseline"),
+        ("a.xml", b"<html/>", "not PubMed XML or another file", "Give files of the PubMed baseline"),
         ("a.xml", _WHOLE.replace(b'encoding="utf-8"', b'encoding="latin-1"'), "latin-1", "Save the file in UTF-8"),
         ("a.jsonl", b'{"pmid": "1"}', "line 1 is not an article", "corpus export -f jsonl"),
         ("a.nbib", b"PMID- 1\nno field\n", "line 2 is not a field", "Correct the record"),

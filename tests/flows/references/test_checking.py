@@ -178,7 +178,7 @@ def test_an_invented_article_is_distinguished_from_a_book(kit: EntrezKit) -> Non
     assert all("possibly made up" in message for message in messages[:3])
     assert not any("books" in message for message in messages[:3])
     assert "NCBI knows the journal J Invent Results (Demo)" in messages[0]
-    assert "J Nowhere Stuff is not known to NCBI" in messages[1]
+    assert "NCBI does not know the journal J Nowhere Stuff" in messages[1]
     assert all("Crossref does not know it" in message for message in messages[:2])
     assert "PMID 99000004" in messages[2]
     assert "books" in messages[3]
@@ -187,8 +187,8 @@ def test_an_invented_article_is_distinguished_from_a_book(kit: EntrezKit) -> Non
 @pytest.mark.parametrize(
     ("journal", "facts"),
     [
-        ("Science", ["Science is not known to NCBI"]),
-        ("J. Nowhere Stuff", ["the journal J. Nowhere Stuff is not known to NCBI"]),
+        ("Science", ["NCBI does not know the journal Science"]),
+        ("J. Nowhere Stuff", ["NCBI does not know the journal J. Nowhere Stuff"]),
         (
             "J. Invent. Results (Demo)",
             ["NCBI knows the journal J. Invent. Results (Demo)", "no article at volume 350, page 101 of 2019"],

@@ -70,11 +70,11 @@ class Candidates:
     Attributes:
         absent: identifiers without a PubMed record.
         unregistered: DOIs without a Crossref record.
-        agencies: the agencies other than Crossref that register DOIs of these, by DOI.
+        agencies: by DOI, the agency that registers it, if that is not Crossref.
         not_requested: DOIs without a PubMed record that Crossref was not asked about.
         unknown_journals: journals that NCBI's citation matcher does not know.
-        owners: the articles other than the cited one that identifiers belong to, by identifier.
-        unknown_owners: the errors of looking up such an article, or an agency, by identifier.
+        owners: by identifier, the article that it belongs to, if that is not the cited one.
+        unknown_owners: by identifier, the error from the look-up of that article or of the agency.
     """
 
     reference: Reference

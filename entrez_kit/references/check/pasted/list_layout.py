@@ -123,10 +123,10 @@ class ListLine:
 
 @dataclass(frozen=True, slots=True)
 class ListLayout:
-    """How a list is laid out, as far as its lines show.
+    """The layout of a list, recognized from its lines.
 
     Attributes:
-        lines: the lines. ``read_layout`` corrects their marks, whether they are full, and whether below an empty line.
+        lines: the lines. ``read_layout`` corrects the mark of each, and whether it is full or below an empty line.
         wrapped: whether many lines are full.
         one_per_line: whether each line is a reference.
         in_blocks: whether empty lines separate some references.
