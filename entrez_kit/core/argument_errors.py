@@ -254,8 +254,10 @@ def describe_accepted(kind: str, limits: Mapping[str, Any]) -> str:
     if kind.startswith(("int_", "float_", "finite_", "greater_than", "less_than", "bool_given")):
         number = "a number" if kind.startswith(("float_", "finite_")) else "a whole number"
         return f"{number}{_describe_limits(' from {} to {}', limits.get('ge'), limits.get('le'), '')}"
+    if kind == "string_type":
+        return "a string"
     if kind.startswith("string_"):
-        return _describe_limits(" of {} to {}", *lengths, " characters").removeprefix(" of ") or "a string"
+        return _describe_limits(" of {} to {}", *lengths, " characters").removeprefix(" of ")
     if kind.startswith(("too_short", "too_long", "list_", "tuple_")):
         return f"a list{_describe_limits(' of {} to {}', *lengths, ' entries')}"
     if kind.startswith(("bool_", "dict_", "model_")):
