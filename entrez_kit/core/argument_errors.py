@@ -128,6 +128,8 @@ def _find_accepted(error: ErrorDetails, request: type[BaseModel]) -> Text | None
     if kind in ("literal_error", "enum"):
         return list_choices(_list_words(context))
     limits = {**_find_declaration(request, [str(part) for part in error["loc"]]).limits, **context}
+    if kind.startswith("too_") and isinstance(error["input"], str):  # an optional text
+        kind = f"string_{kind}"
     return describe_accepted(kind, limits) or None
 
 

@@ -13,7 +13,7 @@ from entrez_kit.core.batches import collect_batches
 from entrez_kit.core.broadening import compare_with_query
 from entrez_kit.core.model import Request, Result, Warn, Warned, incomplete_error, omit_if_empty
 from entrez_kit.core.operation import AgentOptions, DocumentOperation
-from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults
+from entrez_kit.core.query_input import NO_BROADER_RESULTS, BroaderResults, QueryText, read_query
 from entrez_kit.databases.names import EINFO, DatabaseName, check_database, parse_database_list
 from entrez_kit.services import Services
 from entrez_kit.services.known_shapes import XmlShape, log_drift
@@ -44,7 +44,7 @@ class InfoRequest(Request):
     db: DatabaseName | None = Field(
         default=None, description='Database to describe, e.g. "gene"; by default all databases are listed.'
     )
-    term: str | None = Field(
+    term: QueryText | None = Field(
         default=None, min_length=2, description="Count the records that match this query, in each database or in db."
     )
     broader_results: BroaderResults = True
@@ -146,14 +146,14 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
 
     Source: EInfo; EGQuery for counts, or ESearch per database if EGQuery does not answer.
     """
+    query = None if request.term is None else read_query(request.term, "term")
     if request.db is None:
         names = services.eutils.einfo(read=parse_database_list).value
-        if request.term is None:
+        if query is None:
             return InfoResult(databases=names)
-        counts, source = _count_all(services, request.term, names, request.broader_results)
-        return InfoResult(
-            databases=names, term=request.term, counts=counts, counts_source=source, warnings=_build_warnings(counts)
-        )
+        counts, source = _count_all(services, query.text, names, request.broader_results)
+        warnings = [*query.warnings, *_build_warnings(counts)]
+        return InfoResult(databases=names, term=query.text, counts=counts, counts_source=source, warnings=warnings)
     try:
         check_database(services, request.db)
         info = describe_database(services, request.db).value
@@ -166,12 +166,11 @@ def entrez_info(services: Services, request: InfoRequest) -> InfoResult:
             recovery_hint=exc.hint_text,
             details={"reason": "not_found"},
         ) from exc
-    if request.term is None:
+    if query is None:
         return InfoResult(database=info)
-    counts = [_count(services, request.db, request.term, request.broader_results)]
-    return InfoResult(
-        database=info, term=request.term, counts=counts, counts_source="esearch", warnings=_build_warnings(counts)
-    )
+    counts = [_count(services, request.db, query.text, request.broader_results)]
+    warnings = [*query.warnings, *_build_warnings(counts)]
+    return InfoResult(database=info, term=query.text, counts=counts, counts_source="esearch", warnings=warnings)
 
 
 def describe_database(services: Services, name: str) -> Reply[DatabaseInfo]:

@@ -105,6 +105,16 @@ def _yield_causes(exc: BaseException) -> Any:
         pending += [getattr(item, "reason", None), item.__cause__, *item.args]
 
 
+def missing_certificates_error(path: str) -> NotConfigured:
+    """Return the error for a file of certificates that does not exist."""
+    return NotConfigured(
+        f"The file of certificates {path} does not exist.",
+        invalid_input=path,
+        recovery_hint="Correct or unset REQUESTS_CA_BUNDLE and CURL_CA_BUNDLE.",
+        details={"reason": "cannot_read"},
+    )
+
+
 def truncated_error(call: Call, status: int, size: int) -> UpstreamError:
     """Return the error for a truncated body."""
     return invalid_response_error(

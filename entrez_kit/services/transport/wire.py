@@ -10,6 +10,7 @@ import heapq
 import itertools
 import logging
 import os
+import pathlib
 import socket
 import threading
 import time
@@ -306,12 +307,19 @@ class WatchedAdapter(HTTPAdapter):
 
 
 def read_connection_options(url: str, *, is_here: bool) -> dict[str, Any]:
-    """Return the proxies and certificates that the environment names; loopback is requested without a proxy."""
+    """Return the proxies and certificates that the environment names; loopback is requested without a proxy.
+
+    Raises:
+        NotConfigured: the file or folder of certificates does not exist.
+    """
     if is_here and url.startswith("http:"):
         return {"verify": True, "cert": None, "proxies": {}}
     with requests.Session() as session:
         options = session.merge_environment_settings(url, {}, None, None, None)
-    return {"verify": options["verify"], "cert": options["cert"], "proxies": {} if is_here else options["proxies"]}
+    certificates = options["verify"]
+    if isinstance(certificates, str) and not pathlib.Path(certificates).exists():
+        raise faults.missing_certificates_error(certificates)
+    return {"verify": certificates, "cert": options["cert"], "proxies": {} if is_here else options["proxies"]}
 
 
 class WireAdapter(WatchedAdapter):

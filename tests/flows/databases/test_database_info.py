@@ -65,6 +65,21 @@ def test_a_query_is_counted_in_one_database(sandbox: Sandbox, kit_for: KitFor) -
     assert result.database.name == "mesh"
 
 
+@pytest.mark.parametrize("db", [None, "pubmed"])
+def test_a_query_to_count_is_checked_like_one_to_search(sandbox: Sandbox, kit_for: KitFor, db: str | None) -> None:
+    kit = kit_for(sandbox)
+    with pytest.raises(InvalidInput) as caught:
+        call_operation(kit, INFO, db=db, term="crispr AND (")
+    assert caught.value.reason == "unbalanced_query"
+    with pytest.raises(InvalidInput, match="2 or more characters"):
+        call_operation(kit, INFO, db=db, term="x")
+
+    result = call_operation(kit, INFO, db=db, term="\u201ccrispr\u201d")
+    assert result.term == '"crispr"'
+    assert result.counts
+    assert "typographic_characters" in [warning.code for warning in result.warnings]
+
+
 def test_if_the_global_query_is_gone_each_database_is_searched(sandbox: Sandbox, kit_for: KitFor) -> None:
     kit = kit_for(sandbox)
     alive = call_operation(kit, INFO, term="TP53")

@@ -329,6 +329,20 @@ def test_a_server_without_tls_is_a_tls_failure(tmp_path: Path) -> None:
     assert "REQUESTS_CA_BUNDLE" in caught.value.recovery_hint
 
 
+def test_a_missing_file_of_certificates_is_named_before_a_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "missing"))
+    with (
+        open_workbench(tmp_path) as bench,
+        bench.open_another(eutils_url=bench.server.eutils_url.replace("http:", "https:")) as other,
+        pytest.raises(NotConfigured, match="missing does not exist") as caught,
+    ):
+        read_search(other)
+    assert caught.value.reason == "cannot_read"
+    assert "REQUESTS_CA_BUNDLE" in str(caught.value.recovery_hint)
+
+
 def test_an_invalid_certificate_is_not_tried_again() -> None:
     refused = ssl.SSLCertVerificationError(1, "certificate verify failed: self-signed certificate")
     wrapped = requests.exceptions.SSLError(
