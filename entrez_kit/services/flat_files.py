@@ -99,9 +99,8 @@ def read_asn1(content: bytes) -> bytes:
 
 def read_table(content: bytes) -> bytes:
     """Return comma-separated text, whose first row has the names of the columns, if its last row is complete."""
-    _refuse_spoilt(content)
     try:
-        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8"), newline="")) if row]
+        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline="")) if row]
     except csv.Error as exc:
         raise malformed_error("efetch", f"not a table ({exc})") from None
     if not content.endswith(b"\n") or len(rows[-1]) < len(rows[0]):
