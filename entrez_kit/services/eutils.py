@@ -72,7 +72,7 @@ MAX_GET_CHARACTERS: Final = 2000
 MAX_GET_IDS: Final = 100
 MAX_UIDS_PER_SEARCH: Final = 200
 MAX_SHORT_REPLIES: Final = 4
-"""Maximum number of replies to one request that have fewer records than expected, each with another number."""
+"""Maximum number of different replies to one request that have fewer records than expected."""
 
 RetMode = Literal["xml", "json"]
 
@@ -313,8 +313,8 @@ class EUtils(ServiceClient):
     ) -> Reply[T]:
         """Return full records, selected by id or from the history, in the format of rettype and retmode.
 
-        Without ``read``, a reply with fewer records than ids is requested again. If NCBI repeats the number, or some
-        ids do not exist, the reply has ``is_complete`` False.
+        Without ``read``, a reply with fewer records than ids is requested again. If NCBI repeats it, for example
+        because some ids do not exist, the reply has ``is_complete`` False.
 
         Args:
             post: send by POST even if the request is short.
@@ -605,25 +605,29 @@ def count_page(ids: Sequence[str], start: int, size: int | None) -> int:
 
 
 def send_until_complete(send: Callable[..., Reply[T]], count: Callable[[bytes], int | None], expected: int) -> Reply[T]:
-    """Send a request until its reply has the expected number of records, or NCBI repeats a number that is too small.
+    """Send a request until its reply has the expected number of records, or NCBI repeats a reply that has fewer.
 
-    Text that NCBI cuts between two records looks complete.
+    Text that NCBI cuts between two records looks complete. If it is cut at another place each time, the longest of
+    several replies is returned.
 
     Args:
         send: sends the request; with ``fresh`` even if the reply is cached.
         count: counts the records in a reply; None if its format does not allow it.
         expected: the expected number of records.
     """
-    shorter: dict[int, Reply[T]] = {}
+    shorter: dict[bytes, int] = {}
+    best: Reply[T] | None = None
     while True:
         reply = send(fresh=True) if shorter else send()
         received = count(reply.content)
         if received is None or received >= expected:
             return reply
-        is_repeated = received in shorter or reply.from_cache or len(shorter) == MAX_SHORT_REPLIES - 1
-        shorter[received] = reply
+        is_repeated = reply.content in shorter or reply.from_cache or len(shorter) == MAX_SHORT_REPLIES - 1
+        if best is None or received > max(shorter.values()):
+            best = replace(reply, is_complete=False)
+        shorter[reply.content] = received
         if is_repeated:
-            return replace(shorter[max(shorter)], is_complete=False)
+            return best
 
 
 def _read_known(uids: Sequence[str], content: bytes) -> ESearchReply:

@@ -1,9 +1,11 @@
-"""Readers of MEDLINE, FASTA, GenBank and ASN.1 text. Their readers detect truncation, which no closing tag shows.
+"""Readers of MEDLINE, FASTA, GenBank, ASN.1 and tables. They detect truncation, which no closing tag shows.
 
 Every reader takes the bytes of a reply and raises ``UpstreamError`` if its last record is truncated, a record is
 repeated, or the text has another format.
 """
 
+import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -95,12 +97,24 @@ def read_asn1(content: bytes) -> bytes:
     return content
 
 
+def read_table(content: bytes) -> bytes:
+    """Return comma-separated text, whose first row has the names of the columns, if its last row is complete."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline="")) if row]
+    except csv.Error as exc:
+        raise malformed_error("efetch", f"not a table ({exc})") from None
+    if not content.endswith(b"\n") or len(rows[-1]) < len(rows[0]):
+        raise malformed_error("efetch", "a truncated table", "truncated")
+    return content
+
+
 READERS: Final[dict[str, Callable[[bytes], Any]]] = {
     "medline": read_medline,
     "fasta": read_fasta,
     "gb": read_genbank,
     "gbwithparts": read_genbank,
     "gp": read_genbank,
+    "runinfo": read_table,
 }
 """By EFetch's rettype."""
 

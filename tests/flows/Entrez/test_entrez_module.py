@@ -318,6 +318,27 @@ def test_records_that_ncbi_repeatedly_omits_are_reported_also_from_the_cache(
     assert len(server.seen) == 2
 
 
+def test_replies_that_are_cut_at_different_places_are_requested_again(entrez: Any, server: Loopback) -> None:
+    records = repeat_record(b"%d00000\n")
+    cut = [b"100000\n2", b"100000\n20", b"100000\n200"]
+    server.then(*(Answer(content, headers=TEXT) for content in (*cut, b"".join(records))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        stream = entrez.efetch(db="gene", id="100000,200000,300000,400000", rettype="uilist", retmode="text")
+
+    assert read_bytes(stream) == b"".join(records)
+    assert len(server.seen) == 4
+
+
+def test_the_longest_of_several_short_replies_is_returned(entrez: Any, server: Loopback) -> None:
+    server.then(*(Answer(content, headers=TEXT) for content in (b"1\n", b"1\n2\n", b"1\n3\n", b"4\n")))
+    with pytest.warns(UserWarning, match="fewer records"):
+        stream = entrez.efetch(db="gene", id="1,2,3,4", rettype="uilist", retmode="text")
+
+    assert read_bytes(stream) == b"1\n2\n"
+    assert len(server.seen) == 4
+
+
 @every_format
 def test_a_page_of_the_ids_is_complete_without_a_warning(
     entrez: Any, server: Loopback, db: str, rettype: str, retmode: str, root: str, records: list[bytes]

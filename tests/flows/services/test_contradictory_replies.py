@@ -135,6 +135,8 @@ ID_LIST = partial(request_any_records, db="pubmed", rettype="uilist", retmode="x
 MEDLINE_TEXT = partial(request_any_records, db="pubmed", rettype="medline", retmode="text")
 ABSTRACTS = partial(request_any_records, db="pubmed", rettype="abstract", retmode="text")
 GENES = partial(request_any_records, db="gene", rettype=None, retmode="text")
+RUNS = partial(request_any_records, db="sra", rettype="runinfo", retmode="text")
+TABLE = b'Run,Title,Bases\nSRR1,"A, B",5\nSRR2,C,61\n\n'
 ASN1 = partial(request_any_records, db="nuccore", rettype="native", retmode="text")
 LINKS = (request_links, write_links("5", "6"))
 CONVERT = (request_conversion, write_converted(("1", 1, "PMC1"), ("2", 2, "PMC2")))
@@ -183,6 +185,8 @@ LOOK_UP = (request_lookup, write_page(make_europepmc_hit("1"), make_europepmc_hi
             b"\n1. A\nOfficial\n\n2. B\nOff",
             id="numbered text: cut in a line",
         ),
+        pytest.param(RUNS, TABLE, TABLE[:-3], id="table: cut in the last cell"),
+        pytest.param(RUNS, TABLE, TABLE[:-5] + b"\n", id="table: cut in the last row"),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\n", id="asn.1: a record missing"),
         pytest.param(ASN1, b"Seq ::= {\n}\nSeq ::= {\n a 1\n}\n", b"Seq ::= {\n}\nSeq ::= {\n a 1\n", id="asn.1: cut"),
         pytest.param(*LINKS, write_links("5", "n/a"), id="elink: not a number"),
