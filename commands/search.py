@@ -18,6 +18,7 @@ from entrez_kit.pubmed.search_models import SORT_NAMES, SearchRequest, SearchRes
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from . import _views
+from ._files import is_file
 from ._formats import Sink, View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
@@ -227,6 +228,9 @@ def search_command(
         raise usage_error("No QUERY was given.", "query_term", "Give a query, or a file with a strategy by --strategy.")
     elif not options["query_term"]:
         raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
+    elif Path(options["query_term"]).suffix and is_file(options["query_term"]):
+        hint = f"To search with the strategy in it, add --strategy before it: --strategy {options['query_term']}."
+        raise usage_error(f"{options['query_term']} is a file, not a query.", "query_term", hint)
     if since is not None:
         for name in ("min_date", "date_type"):
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")
