@@ -18,7 +18,6 @@ from entrez_kit.pubmed.search_models import SORT_NAMES, SearchRequest, SearchRes
 from entrez_kit.services.small_replies import DROPPED, MAX_PUBMED_RESULTS
 
 from . import _views
-from ._files import is_file
 from ._formats import Sink, View
 from ._formats.documents import format_json
 from ._formats.fields import DocumentPaths, build_columns, convert_to_data
@@ -111,6 +110,12 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
         shown = f"`entrez-kit strategy translate {shlex.quote(str(file))}` shows the translation."
         warn(ctx, f"{final.describe_difference()} {shown}")
     return result.query
+
+
+def _is_file(query: str) -> bool:
+    from ._files import is_file  # most queries are not like the name of a file
+
+    return is_file(query)
 
 
 def _read_stdin() -> str:
@@ -228,7 +233,7 @@ def search_command(
         raise usage_error("No QUERY was given.", "query_term", "Give a query, or a file with a strategy by --strategy.")
     elif not options["query_term"]:
         raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
-    elif Path(options["query_term"]).suffix and is_file(options["query_term"]):
+    elif Path(options["query_term"]).suffix and _is_file(options["query_term"]):
         hint = f"To search with the strategy in it, add --strategy before it: --strategy {options['query_term']}."
         raise usage_error(f"{options['query_term']} is a file, not a query.", "query_term", hint)
     if since is not None:
