@@ -20,6 +20,7 @@ _NO_SUCH: Final = re.compile(r"No such (option|command):? (['\"]?)(.+?)\2\.?(?: 
 """The beginning of typer's message about an unknown option or command."""
 _UNEXPECTED: Final = re.compile(r"Got unexpected extra argument\S* \((.*)\)")
 _NO_VALUE: Final = re.compile(r"Option '(\S+)' requires an argument")
+_TAKES_NO_VALUE: Final = re.compile(r"Option '(\S+)' does not take a value")
 _MAX_COMMANDS: Final = 10
 """Maximum number of commands of a group that a message lists."""
 
@@ -50,6 +51,8 @@ def convert_usage_error(exc: typer.TyperException) -> InvalidInput:
             f"{valueless[1]} needs a value",
             f"Write the value after {valueless[1]}, or omit {valueless[1]}.",
         )
+    elif flag := _TAKES_NO_VALUE.match(message):
+        message, hint = f"{flag[1]} takes no value", f"Write {flag[1]} without a value."
     return usage_error(message if message.endswith((".", "?")) else f"{message}.", argument, hint)
 
 

@@ -231,9 +231,11 @@ def _choose_target(source: ReferenceSource, target_option: str, *, overwrite: bo
         InvalidInput: the source cannot be corrected, or the corrected file exists already.
     """
     if str(source.path) == STDIN or source.kind in UNCORRECTED:
-        what = UNCORRECTED.get(source.kind, "Standard input")
+        what = UNCORRECTED.get(source.kind, "A text from standard input")
+        if source.kind == MANUSCRIPT and not source.path.exists():
+            what = "The reference list of a published article"
         raise usage_error(
-            f"{what} cannot be corrected.",
+            f"{what} cannot be corrected: {name_file(source.path)}.",
             target_option,
             "--fix is for .bib, .ris and .json files. `entrez-kit fetch -i FILE -o refs.ris` fetches records of ids.",
         )

@@ -112,6 +112,12 @@ def _read_strategy(ctx: typer.Context, file: Path) -> str:
     return result.query
 
 
+def _is_file(query: str) -> bool:
+    from ._files import is_file  # most queries are not like the name of a file
+
+    return is_file(query)
+
+
 def _read_stdin() -> str:
     from entrez_kit.base.input_files import read_input
 
@@ -232,6 +238,9 @@ def search_command(
         raise usage_error("No QUERY was given.", "query_term", "Give a query, or --strategy FILE.")
     elif not options["query_term"]:
         raise usage_error("QUERY is empty.", "query_term=", "Give at least one word: entrez-kit search crispr.")
+    elif Path(options["query_term"]).suffix and _is_file(options["query_term"]):
+        hint = f"To search with the strategy in it, add --strategy before it: --strategy {options['query_term']}."
+        raise usage_error(f"{options['query_term']} is a file, not a query.", "query_term", hint)
     if since is not None:
         for name in ("min_date", "date_type"):
             refuse_beside(ctx, name, "--since", "Give --since alone, or --min-date with --date-type.")

@@ -188,11 +188,20 @@ MAX_CHOICES: Final = 20
 """Maximum number of accepted words in a message."""
 
 
+_ONE_OF: Final = "one of: "
+
+
 def list_choices(names: Sequence[str]) -> str:
     """Return the accepted words for ``describe_wrong_value``; of very many the first ten."""
     if len(names) > MAX_CHOICES:
-        return f"one of: {join_names(names)}"
-    return f"one of: {', '.join(names)}"
+        return f"{_ONE_OF}{join_names(names)}"
+    return f"{_ONE_OF}{', '.join(names)}"
+
+
+def read_choices(accepted: object) -> list[str]:
+    """Return the words in a text of ``list_choices``; empty for other texts."""
+    text = str(accepted)
+    return text.removeprefix(_ONE_OF).split(", ") if text.startswith(_ONE_OF) else []
 
 
 def describe_wrong_value(name: Part, accepted: Part, value: object) -> FrontendText:

@@ -24,6 +24,7 @@ from entrez_kit.base.frontend_text import (
     cut_middle,
     describe_wrong_value,
     list_choices,
+    read_choices,
 )
 from entrez_kit.core.model import (
     FOUR_DIGITS,
@@ -175,7 +176,7 @@ def _build_hint(error: ErrorDetails, request: type[BaseModel], name: str) -> Tex
     if reason != "invalid_value":
         return FrontendText("Add " if reason == "missing_argument" else "Remove or rename ", argument, ".")
     given = error["input"].lower() if isinstance(error["input"], str) else ""
-    near = get_close_matches(given, _list_words(context), n=1)
+    near = get_close_matches(given, _list_words(context) or read_choices(_find_accepted(error, request)), n=1)
     if near:
         return f"Did you mean {near[0]}?"
     path = list(itertools.takewhile(lambda part: not part.isdigit(), name.split(".")))

@@ -138,7 +138,11 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("query.evaluate", "compile translate('*'.join(map(escape, pattern.split('*'))))"): r"(?s:colo.*cancer.*)\Z",
     ("base.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
     ("base.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
-    ("services.transport.refusals", r"search f'\\b({names})\\b|\\[hidden\\]'"): r"\b(term|id)\b|\[hidden\]",
+    ("services.script_requests", "findall expect.record.encode()"): r"(?m)^PMID- ",
+    (
+        "services.transport.refusals",
+        r"search f'\\b({re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)})\\b'",
+    ): r"\b(term|id)\b",
     ("services.transport.replies", "search must_hold[0]"): r"<Count>\s*\d+\s*</Count>",
     ("services.transport.replies", "findall expect.record.encode()"): r"<Id>",
     (

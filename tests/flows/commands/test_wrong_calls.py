@@ -32,6 +32,10 @@ from entrez_kit.commands import _app
         (["gene", "search", "TP53", "BRCA1", "--page-size", "5"], "--page-size cannot be used with a list", "Omit it"),
         (["related", "abc"], "ID must be a PMID, PMCID or DOI (got 'abc').", "Give a PMID"),
         (["db", "link", "gene", "7157"], "'gene' is the name of a database, not an id.", "--from gene"),
+        (["search", "x", "--has-abstract=yes"], "--has-abstract takes no value.", "Write --has-abstract without"),
+        (["search", "x", "--sort", "pubdate"], "(got 'pubdate').", "Did you mean pub_date?"),
+        (["check", "99000001", "--fix"], "article cannot be corrected: 99000001.", "--fix is for"),
+        (["check", "-", "--fix"], "standard input: it is empty", "Name a file"),
         (["serve", "--auth", "foo"], "The option --auth does not exist.", "serve --help` shows the usage."),
         (["europepmc", "x", "--source", "foo"], "(got 'foo').", "Correct --source"),
         (["related", "1", "--type", "citation_formats", "-n", "5"], "--max-results cannot be used with", "Omit it"),
@@ -107,6 +111,19 @@ def test_a_file_to_convert_without_a_format_is_named_with_the_missing_option(cli
 
     assert error["message"].startswith(f"{file} is a file, and --to is missing")
     assert {"--to", "-i"} <= set(error["recovery_hint"].split())
+
+
+def test_the_name_of_a_file_in_the_place_of_a_query_is_refused(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("ovid.txt").write_text("1. crispr\n", encoding="utf-8")
+
+    error = read_error(cli("search", "ovid.txt"))
+
+    assert error["message"] == "ovid.txt is a file, not a query."
+    assert "--strategy ovid.txt" in error["recovery_hint"]
+    assert cli("search", "nothing.txt").status == 0
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
