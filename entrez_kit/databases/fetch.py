@@ -164,10 +164,9 @@ class FetchedRecords(OfIds[FetchedRecord]):
 
     def _ask(self, documents: Mapping[str, Mapping[str, Any]], uids: list[str]) -> bytes:
         request = self._request
-        read = partial(check_records, uids, documents, db=request.db, rettype=request.rettype, retmode=request.retmode)
-        return self._services.eutils.efetch(
-            db=request.db, ids=uids, rettype=request.rettype, retmode=request.retmode, read=read
-        ).content
+        db, rettype, retmode = request.db, request.rettype, request.retmode
+        read = partial(check_records, uids, documents, db=db, rettype=rettype, retmode=retmode, cut=set())
+        return self._services.eutils.efetch(db=db, ids=uids, rettype=rettype, retmode=retmode, read=read).content
 
 
 def entrez_fetch(services: Services, request: EntrezFetchRequest) -> FetchedRecords:

@@ -77,10 +77,12 @@ def check_records(
     db: str = "",
     rettype: str | None,
     retmode: str | None,
+    cut: set[bytes] | None = None,
 ) -> bytes:
     """Return an EFetch reply that has the requested records.
 
-    In formats that do not name their records, the records are counted if possible.
+    In formats that do not name their records, the records are counted if possible. Text that ends inside a line is
+    accepted if NCBI sends it again: then it is not cut.
 
     Args:
         requested_ids: the requested ids.
@@ -89,6 +91,7 @@ def check_records(
         db: the parameter of the request.
         rettype: the parameter of the request.
         retmode: the parameter of the request.
+        cut: earlier replies to this request that end inside a line; gets this one.
 
     Raises:
         UpstreamError: the reply is truncated, lacks a record that has a summary, has a record of another id, a repeated
@@ -104,7 +107,10 @@ def check_records(
         expect = expect_records(db, rettype, retmode, None)
         count = count_records(content, expect.record)
         expected = len({str(documents[uid].get("uid")) for uid in requested_ids if uid in documents})
-        if count is not None and count < expected:
+        cut = set() if cut is None else cut
+        if count is not None and count + (content in cut) < expected:
+            if not content.endswith(b"\n") and not _is_xml(content):
+                cut.add(content)
             problem = f"{format_count(count, 'record')} instead of {expected}"
             raise incomplete_reply_error("efetch", problem, content, content)
         expect.read(content)
@@ -190,7 +196,7 @@ def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = Fal
         pattern: the regular expression that finds the name of each record; None if its format has no rule.
         may_repeat: whether to count records that the reply repeats too.
     """
-    is_xml = content.lstrip()[:1] == b"<"
+    is_xml = _is_xml(content)
     names: list[Hashable] = re.findall(pattern.encode(), content) if pattern else []
     if is_xml and not names:
         return _count_elements(content, may_repeat)
@@ -202,6 +208,10 @@ def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = Fal
     if not count and not pattern:
         return None
     return count if is_xml or content.endswith(b"\n") else max(0, count - 1)
+
+
+def _is_xml(content: bytes) -> bool:
+    return content.lstrip()[:1] == b"<"
 
 
 def _count_names(names: Iterable[Hashable], may_repeat: bool) -> int:

@@ -103,7 +103,7 @@ def read_table(content: bytes) -> bytes:
         rows = [row for row in csv.reader(io.StringIO(content.decode("utf-8", "replace"), newline="")) if row]
     except csv.Error as exc:
         raise malformed_error("efetch", f"not a table ({exc})") from None
-    if not content.endswith(b"\n") or len(rows[-1]) < len(rows[0]):
+    if not rows or not content.endswith(b"\n") or len(rows[-1]) < len(rows[0]):
         raise malformed_error("efetch", "a truncated table", "truncated")
     return content
 
