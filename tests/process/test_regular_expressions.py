@@ -138,7 +138,7 @@ MADE_OF_WORDS: Final[dict[tuple[str, str], str]] = {
     ("query.evaluate", "compile translate('*'.join(map(escape, pattern.split('*'))))"): r"(?s:colo.*cancer.*)\Z",
     ("base.redaction", "compile alternatives"): r"key\-of\-someone|me@x\.org",
     ("base.redaction", "compile alternatives.encode()"): r"key\-of\-someone|me@x\.org",
-    ("services.script_requests", "findall expect.record.encode()"): r"(?m)^PMID- ",
+    ("services.fetched_records", "findall pattern.encode()"): r"(?m)^PMID- ",
     (
         "services.transport.refusals",
         r"search f'\\b({re.escape(name)}|{_ALSO_KNOWN_AS.get(name, name)})\\b'",

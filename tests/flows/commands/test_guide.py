@@ -340,6 +340,7 @@ def test_every_file_in_the_development_guide_exists() -> None:
     assert [path for path in named if not (ROOT / path).exists()] == []
 
 
+@pytest.mark.long
 def test_the_guide_of_warnings_lists_exactly_the_codes_that_exist() -> None:
     rows = re.findall(r"^\| (`.*?) \| ", read_guide("warnings").text, re.MULTILINE)
     listed = re.findall(r"`(\w+)`", " ".join(rows))

@@ -459,6 +459,7 @@ def test_a_hostile_file_is_rejected_quickly_with_the_reason(name: str, content: 
     assert name in refused.value.message
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [

@@ -171,6 +171,7 @@ def _list_texts(nodes: tuple[ast.AST, ...]) -> Iterator[str]:
             yield node.value
 
 
+@pytest.mark.long
 def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
     commands = "|".join(_app.COMMANDS)
     flags = {

@@ -64,6 +64,7 @@ def test_no_module_chooses_between_singular_and_plural_after_a_number_itself() -
     assert not found
 
 
+@pytest.mark.long
 def test_no_module_writes_a_number_before_a_plural_noun_itself() -> None:
     found = [f"{path}: {place}" for path in SOURCES for place in yield_plurals(path.read_text("utf-8"))]
 
