@@ -1,10 +1,12 @@
 """A record is cited from each file that ``fetch -o``, ``convert`` and ``merge`` write as it is cited by its PMID."""
 
 from functools import cache
+from itertools import product
 
 import pytest
 from demo_articles import read_demo_articles
 from demo_files import list_demo_files
+from sampled_cases import take_sample
 
 from entrez_kit.citations.csl import build_style_item
 from entrez_kit.citations.style.format_entries import STYLES, format_styled_entries
@@ -113,9 +115,9 @@ def merge_files(forms: tuple[str, ...]) -> tuple[MergedWork, ...]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("style", ["apa", "vancouver"])
-@pytest.mark.parametrize("target", SUFFIXES)
-@pytest.mark.parametrize("sources", MERGED, ids="+".join)
+@pytest.mark.parametrize(
+    ("sources", "target", "style"), take_sample(product(MERGED, SUFFIXES, ["apa", "vancouver"]), 0.5)
+)
 def test_a_record_of_a_merged_file_is_cited_like_the_record_of_its_pmid(
     sources: tuple[str, ...], target: str, style: str
 ) -> None:

@@ -192,6 +192,7 @@ def test_no_text_for_all_front_ends_names_a_command_a_flag_or_a_tool() -> None:
             assert name.startswith(ABOUT_TOOLS) or not tools.search(text), f"{name}: {text!r}"
 
 
+@pytest.mark.long
 def test_every_recommended_call_can_be_made_in_every_front_end() -> None:
     found = 0
     for name, nodes in _list_modules().items():

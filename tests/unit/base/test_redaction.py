@@ -88,6 +88,7 @@ def test_results_keep_the_parameters_of_a_url_that_are_not_secret() -> None:
     assert remove_secret_parameters("id=7&X-Amz-Signature=a&token=b&page=2") == "id=7&page=2"
 
 
+@pytest.mark.long
 def test_only_modules_that_send_a_secret_read_its_value() -> None:
     readers = {
         path.relative_to(ROOT).as_posix()
