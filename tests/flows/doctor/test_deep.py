@@ -237,6 +237,7 @@ CASES: dict[str, tuple[str, Change, str, set[str]]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("endpoint", "change", "probe", "expected"), CASES.values(), ids=CASES)
 def test_a_planted_change_is_identified(
     sandbox: Sandbox, endpoint: str, change: Change, probe: str, expected: set[str]
@@ -420,6 +421,7 @@ ECHOES: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ECHOES.values(), ids=ECHOES)
 def test_saved_folders_have_no_key_no_email_and_no_network_address(
     sandbox: Sandbox, tmp_path: Path, form: Callable[[str], str]

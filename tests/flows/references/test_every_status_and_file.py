@@ -324,6 +324,7 @@ def test_every_suffix_has_a_row() -> None:
     assert {Path(name).suffix for name in FILE_ROWS} == {*READ, *KINDS, ""}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FILE_ROWS)
 def test_the_command_reads_each_kind_of_file(cli: Cli, file: Callable[..., str], name: str) -> None:
     content, found = FILE_ROWS[name]

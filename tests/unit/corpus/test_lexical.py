@@ -301,6 +301,7 @@ def zebrafish_index() -> Iterator[sqlite3.Connection]:
         yield made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("query", HOSTILE, ids=range(len(HOSTILE)))
 def test_any_query_is_accepted(zebrafish_index: sqlite3.Connection, query: str) -> None:
     before = read_index(zebrafish_index)

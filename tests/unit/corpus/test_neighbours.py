@@ -253,6 +253,7 @@ DAMAGE: list[Callable[[Path], object]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", DAMAGE)
 def test_without_its_file_or_with_a_damaged_one_all_is_exact_until_it_is_rebuilt(
     store: Store, damage: Callable[[Path], object]

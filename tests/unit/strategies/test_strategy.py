@@ -74,6 +74,7 @@ def test_most_lines_decide_the_service(name: str, dialect: str) -> None:
     assert read_strategy(strategy_files.ALL[name]).dialect == dialect
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in strategy_files.ALL if not name.startswith("PUBMED")])
 def test_the_labels_are_correct_on_records_with_the_words_of_the_strategy(name: str) -> None:
     strategy = read_strategy(strategy_files.ALL[name])
