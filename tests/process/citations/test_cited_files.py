@@ -116,7 +116,7 @@ def merge_files(forms: tuple[str, ...]) -> tuple[MergedWork, ...]:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("sources", "target", "style"), take_sample(product(MERGED, SUFFIXES, ["apa", "vancouver"]), 0.5)
+    ("sources", "target", "style"), take_sample(product(MERGED, SUFFIXES, ["apa", "vancouver"]), 0.3)
 )
 def test_a_record_of_a_merged_file_is_cited_like_the_record_of_its_pmid(
     sources: tuple[str, ...], target: str, style: str
