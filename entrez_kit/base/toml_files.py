@@ -46,24 +46,20 @@ def read_toml(path: Path, notes: list[str], *, must_exist: bool = False) -> tupl
             )
         is_private = sys.platform == "win32" or not status.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
         return tomllib.loads(body.decode("utf-8-sig")), is_private
-    except FileNotFoundError:
-        if must_exist:
-            raise NotConfigured(
-                f"The config file {path} does not exist.",
-                invalid_input=str(path),
-                recovery_hint=FrontendText("Correct ", CONFIG, ", or create the file; it may be empty."),
-                details={"reason": "cannot_read"},
-            ) from None
     except OSError as exc:
+        is_missing = isinstance(exc, FileNotFoundError)
         problem = "is a folder" if isinstance(exc, IsADirectoryError) else f"cannot be read: {describe_os_error(exc)}"
         if must_exist:
             raise NotConfigured(
-                f"The config file {path} {problem}.",
+                f"The config file {path} {'does not exist' if is_missing else problem}.",
                 invalid_input=str(path),
-                recovery_hint=FrontendText("Correct ", CONFIG, "."),
+                recovery_hint=FrontendText(
+                    "Correct ", CONFIG, ", or create the file; it may be empty." if is_missing else "."
+                ),
                 details={"reason": "cannot_read"},
             ) from None
-        notes.append(f"{path} {problem}; it is ignored")
+        if not is_missing:
+            notes.append(f"{path} {problem}; it is ignored")
     except (ValueError, RecursionError) as exc:  # a number with thousands of digits is a ValueError too
         problem = "it is nested too deep" if isinstance(exc, RecursionError) else str(exc)[:MAX_QUOTED]
         problem = "it is not UTF-8" if isinstance(exc, UnicodeDecodeError) else problem

@@ -14,6 +14,7 @@ from entrez_kit.local.eutils.pubmed import PubMedDatabase
 from entrez_kit.local.records.collection import RecordCollection
 from entrez_kit.local.records.document import Document, PartialDate, Person, render_marked_text
 from entrez_kit.local.records.fixture_files import read_fixtures
+from entrez_kit.local.records.sort_orders import LAST, read_sort_keys
 from entrez_kit.query.record_terms import RecordTerms, SortKeys
 from entrez_kit.query.segments.writer import index_records
 from entrez_kit.query.words import fold
@@ -65,13 +66,11 @@ class CorpusShelf:
 
     def get_day(self, number: int) -> int:
         """Return the publication date as yyyymmdd."""
-        document = self.collection.read_document(number)
-        return document.publication_date.number or document.entry_date.number
+        return read_sort_keys(self.collection.read_document(number)).day
 
     def get_author(self, number: int) -> str:
         """Return the first author for sorting."""
-        authors = self.collection.read_document(number).authors
-        return fold(authors[0].short) if authors else "\uffff"
+        return read_sort_keys(self.collection.read_document(number)).texts["author"]
 
 
 class OtherShelf:
@@ -116,7 +115,7 @@ class OtherShelf:
         filters += ["hasabstract"] if record.get("abstractText") else []
         filters += ["pubmed pmc"] if record.get("isOpenAccess") == "Y" else []
         terms.add_value("filter", *filters)
-        return terms, SortKeys(number, day, {"author": fold(names[0]) if names else "\uffff"})
+        return terms, SortKeys(number, day, {"author": fold(names[0]) if names else LAST})
 
     def find_source(self, source: str) -> BitMap:
         """Return the records of a source."""
@@ -147,7 +146,7 @@ class OtherShelf:
 
     def get_author(self, number: int) -> str:
         """Return the authors for sorting."""
-        return fold(str(self._records[number].get("authorString") or "\uffff"))
+        return fold(str(self._records[number].get("authorString") or LAST))
 
 
 Shelf = CorpusShelf | OtherShelf

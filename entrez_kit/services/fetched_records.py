@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from entrez_kit.base.errors import EntityNotFound, UpstreamError
 from entrez_kit.base.frontend_text import format_count
 from entrez_kit.services.efetch_reply import expect_records
-from entrez_kit.services.flat_files import ASN1_ENTRY, READERS, read_medline
+from entrez_kit.services.flat_files import ASN1_ENTRY, READERS
 from entrez_kit.services.small_replies import get_text, incomplete_reply_error, malformed_error, read_whole_number
 
 _ALIASES: Final = ("uid", "gi", "taxid", "akataxid", "accessionversion", "caption", "assemblyaccession", "accession")
@@ -182,8 +182,7 @@ def read_names(
     reader = readers.get(kind) if mode in ("", "text") else None
     if reader is None:
         return None
-    READERS.get(kind, bytes)(content)
-    return list(reader(content.decode("utf-8", "replace")))
+    return list(reader(READERS.get(kind, bytes)(content)))
 
 
 def count_records(content: bytes, pattern: str | None, *, may_repeat: bool = False) -> int | None:
@@ -334,40 +333,40 @@ def _read_element(element: Any, paths: Sequence[str], length: str, sequence: str
     return FetchedNames(names, len(residues) if residues else stated, is_hollow=is_hollow)
 
 
-def _read_fasta(text: str) -> Iterator[FetchedNames]:
-    for record in re.split(r"(?m)^>", text)[1:]:
+def _read_fasta(content: bytes) -> Iterator[FetchedNames]:
+    for record in re.split(r"(?m)^>", content.decode("utf-8", "replace"))[1:]:
         head, _, sequence = record.partition("\n")
         length = len("".join(sequence.split()))
         yield FetchedNames(_list_variants((head.split() or [""])[0]), length, is_hollow=not length)
 
 
-def _read_flat(text: str) -> Iterator[FetchedNames]:
-    for record in re.split(r"(?m)^//\s*$", text)[:-1]:
+def _read_flat(content: bytes) -> Iterator[FetchedNames]:
+    for record in re.split(r"(?m)^//\s*$", content.decode("utf-8", "replace"))[:-1]:
         lines = " ".join(found for match in _FLAT_NAMES.finditer(record) for found in match.groups() if found)
         yield FetchedNames(
             frozenset(name for word in lines.split() for name in _list_variants(word.removeprefix("GI:")))
         )
 
 
-def _read_medline_names(text: str) -> Iterator[FetchedNames]:
-    for pmid, _ in read_medline(text.encode()):
+def _read_medline_names(records: Iterable[tuple[str, bytes]]) -> Iterator[FetchedNames]:
+    for pmid, _ in records:
         yield FetchedNames(frozenset((pmid,)))
 
 
-def _read_lines(text: str) -> Iterator[FetchedNames]:
-    for line in text.split():
+def _read_lines(content: bytes) -> Iterator[FetchedNames]:
+    for line in content.decode("utf-8", "replace").split():
         yield FetchedNames(_list_variants(line))
 
 
 _LISTS: Final = ("acc", "uilist")
 """EFetch's rettypes for lists of names."""
-_FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {
+_FLAT: Final[Mapping[str, Callable[[Any], Iterator[FetchedNames]]]] = {
     "fasta": _read_fasta,
     **dict.fromkeys(("gb", "gbwithparts", "gp"), _read_flat),
     **dict.fromkeys(_LISTS, _read_lines),
 }
-"""By EFetch's rettype."""
-_PUBMED_FLAT: Final[Mapping[str, Callable[[str], Iterator[FetchedNames]]]] = {**_FLAT, "medline": _read_medline_names}
+"""By EFetch's rettype. Each takes the result of the reader in ``READERS``, or the reply if there is none."""
+_PUBMED_FLAT: Final[Mapping[str, Callable[[Any], Iterator[FetchedNames]]]] = {**_FLAT, "medline": _read_medline_names}
 
 
 def _find_names(uid: str, document: Mapping[str, Any]) -> frozenset[str]:

@@ -7,7 +7,8 @@ from entrez_kit.local.records.document import Document
 from entrez_kit.query.record_terms import SortKeys
 from entrez_kit.query.words import fold, normalize
 
-_LAST: Final = "\uffff"
+LAST: Final = "\uffff"
+"""The sort text of a record without a text."""
 RELEVANCE: Final = "relevance"
 NEWEST: Final = ""
 """The order by descending PMID."""
@@ -40,4 +41,4 @@ SORT_TEXTS: Final[Mapping[str, Callable[[Document], str]]] = {"author": _read_fi
 def read_sort_keys(document: Document) -> SortKeys:
     """Return the sort keys of a record. A record without a text is after all others."""
     day = document.publication_date.number or document.entry_date.number
-    return SortKeys(int(document.pmid), day, {name: read(document) or _LAST for name, read in SORT_TEXTS.items()})
+    return SortKeys(int(document.pmid), day, {name: read(document) or LAST for name, read in SORT_TEXTS.items()})
